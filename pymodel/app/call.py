@@ -8,7 +8,7 @@ from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.app.options import TWIN, Asked
 from pymodel.arith.fp import flag_text
-from pymodel.compile.robot_kernels import count, require_recordable
+from pymodel.compile.robot_kernels import count, require_recordable, told_of
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot, shown
@@ -39,8 +39,8 @@ def call(arguments: Asked) -> int:
     """Evaluate a function of a robot, once for each row of a table."""
     target, function = arguments.target, arguments.function
     machine = None if target != TWIN else robot_calls.machine_of(arguments.lanes)
-    robot = urdf.load(arguments.urdf, arguments.floating, arguments.damping, arguments.armature)
     options = arguments.damping, arguments.armature
+    robot = urdf.load(arguments.urdf, arguments.floating, *options, arguments.snap)
     refuse_unused_of_robot(robot, [function], *options, dashes="--")
     table = robot_calls.read_table(arguments.inputs)
     require_other_file(arguments.out, arguments.urdf, arguments.inputs)
@@ -61,7 +61,9 @@ def call(arguments: Asked) -> int:
     return DONE if answer.finite else NOT_FINITE
 
 
-def operations(path: str, floating: bool, as_data: bool) -> tuple[str, list[tuple[str, ...]]]:
+def operations(
+    path: str, floating: bool, as_data: bool, snap: float = 0.0
+) -> tuple[str, list[tuple[str, ...]]]:
     """Count the operations of a robot's functions.
 
     Parameters
@@ -72,6 +74,8 @@ def operations(path: str, floating: bool, as_data: bool) -> tuple[str, list[tupl
         Whether the base floats.
     as_data : bool
         The robot's numbers are data instead of constants.
+    snap : float
+        As of :func:`pymodel.mechanism.urdf.load`.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def operations(path: str, floating: bool, as_data: bool) -> tuple[str, list[tupl
     rows : list of tuple of str
         Under :data:`HEADINGS`.
     """
-    robot = urdf.load(path, floating)
+    robot = urdf.load(path, floating, snap=snap)
     small, rows = reduced(robot), []
     with _progress(robot.name, "functions") as update:
         for function in FUNCTIONS:  # before minutes are spent on others
@@ -99,4 +103,4 @@ def _progress(description: str, unit: str) -> contextlib.AbstractContextManager[
 
 def tell(robot: Robot, *warnings: str) -> None:
     """Say on stderr what was read, and what to beware of."""
-    print(robot, *robot.notes, *robot.warnings, *warnings, sep="\n", file=sys.stderr)
+    print(robot, *robot.notes, *told_of(robot), *warnings, sep="\n", file=sys.stderr)

@@ -126,7 +126,7 @@ def _of_robot(arguments: Asked, machine: Machine) -> ProgramImage:
         raise InputError(f"--function: give one or more of {', '.join(FUNCTIONS)}")
     functions = _functions(arguments.function, [*FUNCTIONS])
     options = arguments.damping, arguments.armature or 0.0
-    robot = urdf.load(arguments.source, arguments.floating, *options)
+    robot = urdf.load(arguments.source, arguments.floating, *options, arguments.snap or 0.0)
     refuse_unused_of_robot(robot, functions, *options, dashes="--")
     tell(robot)
     return compiled.compile_robot(machine, reduced(robot), functions, arguments.parameters_as_data)

@@ -47,10 +47,11 @@ def count(arguments: Asked) -> int:
 
 def _counted(arguments: Asked) -> list[TableData]:
     """The tables of `count`."""
-    path, options = arguments.source, (arguments.floating, arguments.parameters_as_data)
+    path = arguments.source
+    options = arguments.floating, arguments.parameters_as_data, arguments.snap
     robot = path and is_robot(path)
     if any(options) and not robot:
-        raise InputError("--floating, --parameters-as-data: only for a robot file (.urdf)")
+        raise InputError("--floating, --parameters-as-data, --snap: only for a robot file (.urdf)")
     if arguments.shape is not None and (robot or not path):
         raise InputError("--shape: only for a scenario")
     if robot:

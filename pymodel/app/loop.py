@@ -22,6 +22,7 @@ from pymodel.app.loop_plot import plot
 from pymodel.app.options import ENGINE, MODEL, NATIVE, TWIN, Asked
 from pymodel.arith import scalars
 from pymodel.compile import native
+from pymodel.compile.robot_kernels import told_of
 from pymodel.compile.schedule import bounds
 from pymodel.hardware.cosim import loop as cosim_loop
 from pymodel.hardware.cosim.loop_handover import FILE, LoopHandover
@@ -67,7 +68,7 @@ def run(options: Asked) -> int:
     """
     if options.show:
         show.require_display()
-    loop = bent(urdf.load(options.urdf), options.steps)
+    loop = bent(urdf.load(options.urdf, snap=options.snap), options.steps)
     if options.target in (TWIN, ENGINE):
         engine(options.arithmetic, options.lanes)  # refuses before anything is written
     names = (MOTION, PICTURE, SUMMARY, FILE)
@@ -174,6 +175,7 @@ def _on_engine(
     program = prepare(machine, loop).program
     settings = {
         "robot": str(Path(options.urdf).resolve()),
+        "snap": options.snap,
         "steps": options.steps,
         "out": str(out.resolve()),
     }
@@ -231,6 +233,7 @@ def _finish(
     rest = max(abs(last[f"q{k}"] - x) for k, x in enumerate(loop.target))
     summary = {
         "robot": loop.robot.name,
+        "snap": loop.robot.snap,
         "source": options.urdf,
         "degrees_of_freedom": loop.robot.nv,
         "target": options.target,
@@ -290,7 +293,7 @@ def _print(summary: dict[str, Any], loop: ClosedLoop) -> None:
     units = _units(loop)
     rows = [
         ("robot", str(loop.robot)),
-        *(("", note) for note in loop.robot.notes + loop.robot.warnings),
+        *(("", note) for note in (*loop.robot.notes, *told_of(loop.robot))),
         ("motion", f"{loop.steps} step{'s' * (loop.steps > 1)} of {1e3 * loop.step:g} ms"),
         ("distance to the target", f"{summary['left_to_the_target']:.2g} {units['q']}"),
     ]

@@ -164,6 +164,13 @@ DAMPING = Option("damping", "apply the joint damping of a robot's file")
 ARMATURE = Option(
     "armature", "inertia of each joint's drive, kg m^2 or kg", decimal_number, "X", 0.0
 )
+SNAP = Option(
+    "snap",
+    "take entries of a robot's joint transforms that are so near 0 or 1 for that, as 1e-5",
+    decimal_number,
+    "X",
+    0.0,
+)
 AS_DATA = Option("parameters-as-data", "take a robot's numbers as data instead of constants")
 FUNCTION = Option("function", "of the robot", OneOf(of=FUNCTIONS), "NAME", needed=True)
 STAGES = Option(
@@ -305,6 +312,7 @@ COMMANDS = (
             target_option(_ON_ROBOT),
             replace(OUT, default=_of_robot),
             FLOATING,
+            SNAP,
             Option("rows", "random states, a call each", Whole(1, MAX_ROWS), "N", 16),
             ARITH,
             LANE,
@@ -349,6 +357,7 @@ COMMANDS = (
             target_option(_ON_LOOP),
             replace(OUT, default=_of_loop),
             replace(STEPS, help="steps of 1 ms", kind=Whole(1, MAX_LOOP_STEPS), default=1000),
+            SNAP,
             ARITH,
             LANE,
             SIM,
@@ -383,6 +392,7 @@ COMMANDS = (
                 default=_of_call,
             ),
             FLOATING,
+            SNAP,
             replace(ARITH, default="float64"),
             target_option(_ON_CALL, {STEP: TWIN}),
             LANE,
@@ -414,6 +424,7 @@ COMMANDS = (
         (
             replace(SHAPE, used_by=()),
             FLOATING,
+            SNAP,
             AS_DATA,
             Option("markdown", "print markdown tables"),
         ),
@@ -488,6 +499,7 @@ COMMANDS = (
             RECORDED_BASE,
             replace(REBASE, default=None),
             FLOATING,
+            replace(SNAP, default=None),
             DAMPING,
             replace(ARMATURE, default=None),
             AS_DATA,

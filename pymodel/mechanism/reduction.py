@@ -35,7 +35,7 @@ from pymodel.mechanism.robot import (
     moved,
 )
 
-ROUNDING = 1e-12  #: offsets smaller than that are rounding errors, m
+ROUNDING = 1e-14  #: offsets smaller than that are rounding errors, m
 
 
 @kept_with_robot

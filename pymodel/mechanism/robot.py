@@ -122,11 +122,14 @@ class Robot:
         m/s^2, downwards along the ground's z axis.
     source : str
         File that it came from.
+    snap : float
+        How far entries of joint transforms may have been from 0 that became that; 0: none did.
     notes : tuple of str
-        How it was read, a line each: entries of joint transforms that were rounded to 0, 1 or -1.
+        How it was read, a line each: prefixes that the file does not declare.
     warnings : tuple of str
-        What of it a user may not expect, a line each: mimic joints, damping and friction that are
-        not applied, joints that their own link does not resist, inertias that no body has.
+        What of it a user may not expect, a line each: entries of joint transforms that were rounded
+        to 0, 1 or -1 as asked, mimic joints, damping and friction that are not applied, joints that
+        their own link does not resist, inertias that no body has.
     fixed : mapping of str to FixedLink
         The other links of the file, by name.
     """
@@ -135,6 +138,7 @@ class Robot:
     links: tuple[Link, ...]
     gravity: float = GRAVITY
     source: str = ""
+    snap: float = 0.0
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     fixed: Mapping[str, FixedLink] = field(default_factory=dict)

@@ -53,8 +53,10 @@ ROOT_JOINT = "root_joint"  #: name of a floating base's joint
 FIXED = "fixed"
 KINDS = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC}
 
-SNAP_ROTATION = 1e-5  #: entries of a placement's rotation that lie so near 0 become that
-SNAP_OFFSET = 1e-9  #: entries of a placement's offset that are smaller become 0, m
+SNAP = 1e-5  #: what takes an angle of 1.5708 for a right one
+SNAP_OFFSET = 1e-4  #: m; times what rotations are snapped by: entries of offsets that become 0
+LARGEST_SNAP = 1e-2
+DUST = 1e-15  #: what is smaller, of a placement of 1 and 1 m, comes from its sines and cosines
 RESISTING = 1e-9  #: of :func:`resistances`, above which more than rounding resists a joint
 
 #: Elements of links and joints that bear on dynamics; the rest (meshes, limits) is not parsed.
@@ -100,11 +102,13 @@ def load(
     floating: bool = False,
     damping: bool = False,
     armature: float | Mapping[str, float] = 0.0,
+    snap: float = 0.0,
 ) -> Robot:
     """Read a robot.
 
-    Entries of a joint's placement that almost are 0 or +-1, as an angle of 1.5708 leaves them,
-    become that; the robot's notes say where. A placement of other angles, as 1.57, is kept exactly.
+    Placements are those of the file, unless ``snap`` is asked for: then entries of a joint's
+    placement that almost are 0 or +-1, as an angle of 1.5708 leaves them, become that; the robot's
+    warnings say where. A placement of other angles, as 1.57, is kept exactly.
 
     Parameters
     ----------
@@ -117,6 +121,9 @@ def load(
     armature
         Inertia of the drives, seen at the joints, kg m^2 or kg: one value for all joints, or by
         joint's name, 0 for those that are not named.
+    snap
+        How far from 0 entries of a placement's rotation may be that become 0, and those beside them
+        +-1; at most 0.01. :data:`SNAP` takes 1.5708 for a right angle.
 
     Raises
     ------
@@ -134,9 +141,12 @@ def load(
         Inertias that no body has are a warning, as they are common: a principal moment that is
         negative (Atlas' torso), or more than the sum of the others.
     InputError
-        If the path is none; if armature is negative, no number, or of no joint.
+        If the path is none; if armature is negative, no number, or of no joint; if snap is no
+        number of 0 to 0.01.
     """
     require_path("path", path)
+    if isinstance(snap, bool) or not (isinstance(snap, Real) and 0.0 <= snap <= LARGEST_SNAP):
+        raise InputError(f"snap: must be a number of 0 to {LARGEST_SNAP:g}, got {snap!r}")
     source = os.fspath(path)
     file = _parsed(source)
     root, children = _tree(source, file)
@@ -144,8 +154,8 @@ def load(
     if not bodies:
         raise RobotError(source, "", "no joint moves")
     said = "is not declared: what has it is not read"
-    prefixes = [f"prefix {name} {said}" for name in file.undeclared]
-    notes = tuple(map(one_line, (*prefixes, *_snap_notes(bodies))))
+    notes = tuple(one_line(f"prefix {name} {said}") for name in file.undeclared)
+    snapped = tuple(_snapped_placements(bodies, float(snap)))
     joints = {joint.name: joint for joint in file.joints}
     moving = [joints[body.joint] for body in bodies if body.kind != FREE]
     dampings = {joint.name: _damping(joint) for joint in moving} if damping else {}
@@ -167,12 +177,13 @@ def load(
         )
         links.append(link)
     odd = (*_check_inertia(source, links), *_inertia_warnings(links))
-    warnings = (*_joint_warnings(moving, joints, damping), *odd)
+    warnings = (*snapped, *_joint_warnings(moving, joints, damping), *odd)
     return Robot(
         file.name,
         tuple(links),
         source=source,
         fixed=fixed,
+        snap=float(snap),
         notes=notes,
         warnings=tuple(map(one_line, warnings)),
     )
@@ -398,16 +409,17 @@ class _Body:
     frame: np.ndarray  # from the frame whose z is the joint's axis to URDF's
     inertia: np.ndarray
 
-    def snap(self) -> int:
+    def snap(self, near: float) -> int:
         """Snap the placement; returns how many entries changed by more than rounding."""
-        rotation = _snapped(self.rotation)
-        offset = np.where(np.abs(self.offset) < SNAP_OFFSET, 0.0, self.offset)
+        rotation = _snapped(self.rotation, max(near, DUST))
+        small = max(near * SNAP_OFFSET, DUST * max(1.0, float(np.abs(self.offset).max())))
+        offset = np.where(np.abs(self.offset) < small, 0.0, self.offset)
         changes = np.abs(np.column_stack((rotation - self.rotation, offset - self.offset)))
         self.rotation, self.offset = rotation, offset
         return int(np.sum(changes > ROUNDING))
 
 
-def _snapped(rotation: np.ndarray) -> np.ndarray:
+def _snapped(rotation: np.ndarray, most: float) -> np.ndarray:
     """The rotation whose entries near 0 and +-1 are exactly that; itself if there is none near.
 
     Snapped entries alone make no rotation where an angle of 1.5708 follows others of any value.
@@ -417,11 +429,11 @@ def _snapped(rotation: np.ndarray) -> np.ndarray:
     found = rotation
     for _ in range(100):  # where they will agree, the distance halves
         whole = np.round(found)
-        near = np.where(whole == 0, SNAP_ROTATION, SNAP_ROTATION**2 / 2)
+        near = np.where(whole == 0, most, max(most**2 / 2, DUST))
         found = np.where(np.abs(found - whole) < near, whole, found)
         u, _, v = np.linalg.svd(found)
         agreed = np.abs(u @ v - found).max() < 1e-15
-        if agreed and np.abs(found - rotation).max() < SNAP_ROTATION:
+        if agreed and np.abs(found - rotation).max() < most:
             return found + 0.0  # -0 becomes 0
         found = u @ v
     return rotation + 0.0
@@ -514,10 +526,10 @@ def _frame(source: str, joint: UrdfJoint) -> np.ndarray:
     return np.column_stack((across, np.cross(axis, across), axis))
 
 
-def _snap_notes(bodies: list[_Body]) -> Iterator[str]:
+def _snapped_placements(bodies: list[_Body], near: float) -> Iterator[str]:
     """Snap the placements; say what changed."""
-    counts = {body.joint: body.snap() for body in bodies}
-    if any(counts.values()):
+    counts = {body.joint: body.snap(near) for body in bodies}
+    if near and any(counts.values()):
         names = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
         yield f"{sum(counts.values())} entries of joint transforms rounded to 0, 1 or -1: {names}"
 

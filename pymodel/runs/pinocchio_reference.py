@@ -1,9 +1,9 @@
 """A robot's functions by Pinocchio, to compare with; needs the package ``pin``.
 
 Pinocchio reads the robot's file itself, but for what bears on no function: limits, without which it
-takes no joint, are made up, and meshes left out. It gets the placements as :mod:`urdf` rounded
-them, once its own are seen to be these, the armature, and the configuration of a continuous joint
-as cosine and sine; it has no joint damping.
+takes no joint, are made up, and meshes left out. Its placements are the file's, whatever
+:mod:`urdf` was asked to round. It gets the armature, and the configuration of a continuous joint as
+cosine and sine; it has no joint damping.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -44,7 +44,6 @@ def model(robot: Robot) -> pinocchio.Model:
         rotation = parent.T @ link.rotation @ link.frame_rotation
         placement = pinocchio.SE3(rotation, parent.T @ link.offset)
         _check_placement(robot, link.joint, placement, found.jointPlacements[index + 1])
-        found.jointPlacements[index + 1] = placement
     found.armature = np.array(
         [0.0] * 6 * robot.floating + [x.armature for x in robot.links[robot.first :]]
     )
@@ -52,11 +51,11 @@ def model(robot: Robot) -> pinocchio.Model:
 
 
 def _check_placement(robot: Robot, joint: str, ours: pinocchio.SE3, theirs: pinocchio.SE3) -> None:
-    """Refuse a placement that is not Pinocchio's, but for entries rounded to 0, 1 or -1."""
+    """Refuse a placement that is not Pinocchio's, but for what was asked to be rounded."""
     turned = np.abs(ours.rotation - theirs.rotation).max()
     shifted = np.abs(ours.translation - theirs.translation).max()
-    rounding = ROUNDING * np.abs(theirs.translation).max()
-    if turned > urdf.SNAP_ROTATION or shifted > urdf.SNAP_OFFSET + rounding:
+    rounding = ROUNDING * max(1.0, np.abs(theirs.translation).max())
+    if turned > robot.snap + ROUNDING or shifted > robot.snap * urdf.SNAP_OFFSET + rounding:
         reason = f"not where Pinocchio has it: turned by {turned:.3g}, shifted by {shifted:.3g} m"
         raise urdf.RobotError(robot.source, f"joint {joint}", reason)
 

@@ -17,7 +17,7 @@ from pymodel.algorithms.rigid_body.functions import (
 )
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.arith.errors import require_flag
-from pymodel.compile.robot_kernels import Count, count
+from pymodel.compile.robot_kernels import Count, count, told_of
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
@@ -49,6 +49,7 @@ def load_robot(
     arithmetic: str = "float64",
     target: str = robot_calls.MODEL,
     lanes: str | None = None,
+    snap: float = 0.0,
 ) -> RobotModel:
     """Read a robot from its URDF.
 
@@ -67,6 +68,10 @@ def load_robot(
         ``model``; ``native``: compiled C; ``twin``: the cycle-accurate model of the engine.
     lanes : str, optional
         Adders + multipliers of the engine, as ``8+8``; default 2+2.
+    snap : float
+        Take entries of joint transforms that are so near 0 or +-1 for that, as 1e-5 an angle of
+        1.5708 for a right one; the ``warnings`` say which, and what operations that saves. 0: the
+        transforms are the file's.
 
     Returns
     -------
@@ -85,7 +90,7 @@ def load_robot(
     machine, target = robot_calls.machine_of(lanes), robot_calls.OLD_NAMES.get(target, target)
     if lanes is not None and target != robot_calls.TWIN:
         raise InputError(f"lanes {lanes!r}: only for the target {robot_calls.TWIN}")
-    robot = urdf.load(path, floating, damping, armature)
+    robot = urdf.load(path, floating, damping, armature, snap)
     refuse_unused_of_robot(robot, (), damping, armature)
     return RobotModel(robot, arithmetic, target, machine)
 
@@ -139,7 +144,7 @@ class RobotModel:
         self.arithmetic, self.target, self.machine = arithmetic, target, machine
         self.nq, self.nv = robot.nq, robot.nv
         self.joints = [link.joint for link in robot.links]
-        self.warnings = robot.warnings
+        self.warnings = told_of(robot)
 
     def __repr__(self) -> str:
         return f"<{self.robot}>"
@@ -235,7 +240,7 @@ class RobotModel:
             shapes = ", ".join(f"{name} {np.shape(array)}" for name, _, array in parts)
             raise InputError(f"batches differ: {shapes}") from None
         if 0 in batch:
-            self.warnings = self.robot.warnings
+            self.warnings = told_of(self.robot)
             return tuple(np.empty((*batch, *self._size(x))) for x in FUNCTIONS[function].gives)
         table: dict[str, np.ndarray] = {}
         for (_, names, _), array in zip(parts, arrays, strict=True):
@@ -245,7 +250,7 @@ class RobotModel:
         answer = robot_calls.call(
             self._reduced, function, table, self.arithmetic, self.target, self.machine
         )
-        self.warnings = self.robot.warnings + answer.warnings
+        self.warnings = told_of(self.robot) + answer.warnings
         return tuple(self._array(answer.table, kind, batch) for kind in FUNCTIONS[function].gives)
 
     def _carrier(self, name: str) -> tuple[int, FixedLink | None]:

@@ -130,7 +130,7 @@ def _run_of(machine, scenario, rebase):
 
 def _library(machine, factor=1.0):
     """Functions of the robot with its inertias scaled."""
-    robot = urdf.load(ROOT / ROBOT)
+    robot = urdf.load(ROOT / ROBOT, snap=urdf.SNAP)
     links = tuple(replace(link, inertia=factor * link.inertia) for link in robot.links)
     small = reduced(replace(robot, links=links))
     functions = BENCH.settings["functions"]

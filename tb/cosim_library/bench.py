@@ -81,7 +81,7 @@ def _of_scenario(name: str, function: str) -> Source:
 
 def _of_robot(name: str, function: str) -> Source:
     """A rigid-body function of a robot; the masses of its links are exchanged."""
-    robot = urdf.load(ROOT / "robots" / f"{name}.urdf")
+    robot = urdf.load(ROOT / "robots" / f"{name}.urdf", snap=urdf.SNAP)
 
     @cache
     def kernel(factor: float) -> Kernel:

@@ -96,15 +96,19 @@ def test_of(bench: Bench) -> Any:
     return jobs
 
 
-@cache
-def robot_of(path: str, floating: bool) -> Robot:
+def robot_of(job: Mapping[str, Any]) -> Robot:
     """The robot of a job."""
-    return reduced(urdf.load(ROOT / path, floating))
+    return _robot(job["robot"], job["floating"], job.get("snap", urdf.SNAP))
+
+
+@cache
+def _robot(path: str, floating: bool, snap: float) -> Robot:
+    return reduced(urdf.load(ROOT / path, floating, snap=snap))
 
 
 def kernels(job: dict[str, Any]) -> dict[str, Kernel | Chain]:
     """Function -> kernel, or chain of kernels, of a job of calls."""
-    robot = robot_of(job["robot"], job["floating"])
+    robot = robot_of(job)
     if job.get("chained"):
         return {name: chained(robot) for name in job["functions"]}
     return {name: recorded(robot, name) for name in job["functions"]}
@@ -133,7 +137,7 @@ async def _calls(
 ) -> Outcome:
     """All functions of a robot, switched between calls."""
     machine, fmt = engine.machine, engine.machine.fmt
-    robot, functions = robot_of(job["robot"], job["floating"]), kernels(job)
+    robot, functions = robot_of(job), kernels(job)
     array = prepare_array(
         machine,
         functions,

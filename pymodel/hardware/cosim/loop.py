@@ -81,7 +81,8 @@ async def _started(bench: Bench, dut: Any) -> StepEngine:
 
 
 def _loop(bench: Bench, steps: int) -> ClosedLoop:
-    return bent(urdf.load(ROOT / bench.settings["robot"]), steps)
+    snap = bench.settings.get("snap", urdf.SNAP)
+    return bent(urdf.load(ROOT / bench.settings["robot"], snap=snap), steps)
 
 
 async def _motion(

@@ -1,8 +1,8 @@
 """Rigid-body functions of robots on the step engine: every word is that of the text itself.
 
 Settings: ``calls``, each with a ``robot`` (path), a ``function`` and ``rows`` (how many calls, on
-random states), and as wanted ``floating`` and ``method``; ``inputs`` (path of a table) instead of
-``rows``; and ``out`` (folder for what the last function hands over).
+random states), and as wanted ``floating``, ``snap`` and ``method``; ``inputs`` (path of a table)
+instead of ``rows``; and ``out`` (folder for what the last function hands over).
 
 The text is evaluated twice, without a kernel: for all calls at once in float64, each operation
 rounded to the format, and for the first call, as for those that are not finite, in the integers of
@@ -63,7 +63,8 @@ async def _function(
     board: Scoreboard, engine: StepEngine, settings: dict[str, Any], out: str | None
 ) -> None:
     function, fmt = settings["function"], engine.machine.fmt
-    robot = reduced(urdf.load(ROOT / settings["robot"], settings.get("floating", False)))
+    floating, snap = settings.get("floating", False), settings.get("snap", urdf.SNAP)
+    robot = reduced(urdf.load(ROOT / settings["robot"], floating, snap=snap))
     method = settings.get("method") or cheapest(robot, function)
     call = prepare_call(engine.machine, recorded(robot, function, method))
     if "inputs" in settings:

@@ -105,7 +105,7 @@ def test_functions_of_a_scenario_have_its_state():
 
 def test_functions_of_a_robot(capsys):
     image = compiled(IIWA, "--function", "M", "--function", "FD", "--depth", "256")
-    assert capsys.readouterr().err.splitlines() == [str(urdf.load(IIWA)), *urdf.load(IIWA).notes]
+    assert capsys.readouterr().err.splitlines() == [str(urdf.load(IIWA))]
     assert [program.name for program in image.programs] == ["M", "FD"]
     assert image.depth == 256 and not any("link" in name for name in image.parameters)
     named = compiled(IIWA, "--function", "M", "--parameters-as-data")

@@ -13,7 +13,7 @@ from pymodel.compile.streams import numbered
 from pymodel.machine.array import ArrayTwin
 from pymodel.machine.isa import Machine, ProgramError
 from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.urdf import load
+from pymodel.mechanism.urdf import SNAP, load
 from pymodel.runs.array_runs import Array, fitting_array, prepare_array
 from pymodel.runs.robot_calls import bits_of, random_states
 from pymodel.tests.robots import ROBOTS
@@ -124,7 +124,7 @@ def test_chains_that_make_no_sense():
 
 @pytest.mark.parametrize(("name", "floating"), [("iiwa14", False), ("hyq", True)])
 def test_robots_on_the_model(name, floating):
-    robot = reduced(load(ROBOTS / f"{name}.urdf", floating))
+    robot = reduced(load(ROBOTS / f"{name}.urdf", floating, snap=SNAP))
     chain = chained(robot)
     array = fitting_array(ARRAY, {"f": chain})
     check(array, chain, bits_of(ARRAY.fmt, random_states(robot, "dFD", 5, seed=3)))
@@ -147,7 +147,7 @@ def test_a_chain_has_the_columns_of_the_kernel(seed, floating):
 
 def test_atlas_in_few_words():
     machine = Machine(8, 8, contexts=8, in_depth=2, out_depth=2)
-    chain = chained(reduced(load(ROBOTS / "atlas.urdf", floating=True)))
+    chain = chained(reduced(load(ROBOTS / "atlas.urdf", floating=True, snap=SNAP)))
     array = fitting_array(machine, {"dFD": chain})
     assert len(array.words) <= WORDS
     assert array.machine.scratch_depth == 1024

@@ -10,7 +10,7 @@ from pymodel.compile.robot_kernels import recorded
 from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.urdf import load
+from pymodel.mechanism.urdf import SNAP, load
 from pymodel.tests.robots import ROBOTS
 
 OF_A_CLASS = 100  # objects at most: the arithmetic that evaluates constants makes one
@@ -44,7 +44,7 @@ def unseen():
 
 
 def test_a_recording_and_its_program_leave_no_cycles(unseen):
-    robot = reduced(load(ROBOTS / "iiwa14.urdf"))
+    robot = reduced(load(ROBOTS / "iiwa14.urdf", snap=SNAP))
     kernel = recorded.__wrapped__(robot, "dFD")
     assert gc.collect() == 0
     program = schedule(Machine(2, 2, depth=256), kernel)

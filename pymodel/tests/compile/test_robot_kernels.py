@@ -8,13 +8,13 @@ from pymodel.arith.errors import InputError
 from pymodel.compile import graph, recording_limit, robot_kernels
 from pymodel.compile.robot_kernels import cheapest, count, recorded
 from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.urdf import load
+from pymodel.mechanism.urdf import SNAP, load
 from pymodel.tests.robots import ROBOTS
 
 LOADED = {
-    "iiwa": reduced(load(ROBOTS / "iiwa14.urdf")),
-    "hyq": reduced(load(ROBOTS / "hyq.urdf", floating=True)),
-    "atlas": reduced(load(ROBOTS / "atlas.urdf", floating=True)),
+    "iiwa": reduced(load(ROBOTS / "iiwa14.urdf", snap=SNAP)),
+    "hyq": reduced(load(ROBOTS / "hyq.urdf", floating=True, snap=SNAP)),
+    "atlas": reduced(load(ROBOTS / "atlas.urdf", floating=True, snap=SNAP)),
 }
 #: Function -> multiplications and additions of each robot.
 OPERATIONS = {
@@ -57,7 +57,7 @@ def test_the_cheapest_formulation():
 
 def test_other_masses_leave_the_program():
     """Parameters as data: a heavier robot of the same structure has the same operations."""
-    robot = load(ROBOTS / "iiwa14.urdf")
+    robot = load(ROBOTS / "iiwa14.urdf", snap=SNAP)
     links = [
         type(x)(**{**vars(x), "inertia": x.inertia * f})
         for x, f in zip(robot.links, np.linspace(1.1, 1.9, 7), strict=True)

@@ -47,7 +47,7 @@ def test_cycles_of_the_demos(name, adders, contexts, most):
     ],
 )
 def test_words_of_the_iiwa_on_a_barrel(machine, function, most):
-    robot = reduced(urdf.load(ROBOTS / "iiwa14.urdf"))
+    robot = reduced(urdf.load(ROBOTS / "iiwa14.urdf", snap=urdf.SNAP))
     kernel = robot_kernel(robot, function, cheapest(robot, function))
     assert schedule(machine.boundless, kernel, thorough=True).main <= most
 

@@ -55,7 +55,7 @@ def test_reduction_keeps_inverse_dynamics_of_random_trees(seed, floating, tmp_pa
     ],
 )
 def test_offsets_that_are_left(name, floating, count):
-    assert offsets(reduced(urdf.load(ROBOTS / f"{name}.urdf", floating))) == count
+    assert offsets(reduced(urdf.load(ROBOTS / f"{name}.urdf", floating, snap=urdf.SNAP))) == count
 
 
 def test_base_parameters_are_left(tmp_path):

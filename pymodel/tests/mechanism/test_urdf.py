@@ -96,14 +96,43 @@ def test_degrees_of_freedom(name, fixed):
     assert str(urdf.load(path)) == f"{name}: {fixed} degrees of freedom, fixed base"
 
 
-def test_snapped_placements_are_close_to_those_of_the_file():
+@pytest.mark.parametrize("snap", [0.0, urdf.SNAP])
+def test_pinocchio_has_the_placements_of_the_file(snap):
     for name in NAMES:
-        robot = urdf.load(ROBOTS / f"{name}.urdf", floating=True)
+        robot = urdf.load(ROBOTS / f"{name}.urdf", floating=True, snap=snap)
         file = pinocchio.buildModelFromUrdf(robot.source, pinocchio.JointModelFreeFlyer())
         for ours, theirs in zip(
             pinocchio_reference.model(robot).jointPlacements, file.jointPlacements, strict=True
         ):
-            assert np.abs(ours.homogeneous - theirs.homogeneous).max() < 1e-5
+            assert np.array_equal(ours.homogeneous, theirs.homogeneous)
+
+
+TILTED = "<origin xyz='0 0 0.1' rpy='8e-6 0 0'/><axis xyz='0 0 1'/>"
+HEAVY = (
+    "<inertial><origin xyz='0.3 0 0'/><mass value='4'/>"
+    "<inertia ixx='0.01' ixy='0' ixz='0' iyy='0.05' iyz='0' izz='0.05'/></inertial>"
+)
+
+
+def test_a_small_tilt_that_is_meant_is_kept(load):
+    """The gravity torque of an upright hinge that is not quite; as asked, it is none."""
+    elements = link("a") + link("b", HEAVY) + joint("j", "a", "b", more=TILTED)
+    torque = 4.0 * 9.81 * 0.3 * np.sin(8e-6)
+    tilted, upright = load(elements), load(elements, snap=urdf.SNAP)
+    still = {"q": np.zeros(1), "qd": np.zeros(1), "qdd": np.zeros(1)}
+    found, expected = (RobotModel(robot).inverse_dynamics(**still) for robot in (tilted, upright))
+    assert found[0] == pytest.approx(torque, rel=1e-9) and expected[0] == 0.0
+    assert tilted.warnings == ()
+    assert upright.warnings == ("4 entries of joint transforms rounded to 0, 1 or -1: j (4)",)
+    entries, saved = RobotModel(upright).warnings
+    assert entries == upright.warnings[0]
+    assert saved.startswith("snap 1e-05: inverse dynamics take ") and "without it" in saved
+
+
+@pytest.mark.parametrize("snap", [-1e-5, 0.02, np.nan, True, "1e-5"])
+def test_what_cannot_be_snapped_by_is_refused(load, snap):
+    with pytest.raises(InputError, match=r"snap: must be a number of 0 to 0\.01, got "):
+        load(LINKS + joint("j", "a", "b"), snap=snap)
 
 
 def test_pinocchio_has_the_joints_that_the_file_gives_it():
@@ -150,25 +179,25 @@ def test_what_is_not_read_is_passed_over_in_silence(load, monkeypatch, capsys):
     assert found.links[0].mass == 2.0 and found.links[0].rotation.tolist() == np.eye(3).tolist()
 
 
-def test_right_angles_are_snapped_and_noted(load):
+def test_right_angles_are_snapped_where_asked(load):
     elements = LINKS + joint("j", "a", "b", more="<origin rpy='1.5708 0 0' xyz='1e-10 0 1'/>")
-    robot = load(elements + link("c") + joint("k", "b", "c"))
+    robot = load(elements + link("c") + joint("k", "b", "c"), snap=1e-5)
     # The default axis is x; our frame is (y, z, x).
     assert robot.links[0].rotation.tolist() == [[0, 0, 1], [0, -1, 0], [1, 0, 0]]
     assert robot.links[0].offset.tolist() == [0, 0, 1]
-    assert robot.notes == ("5 entries of joint transforms rounded to 0, 1 or -1: j (5)",)
+    assert robot.warnings == ("5 entries of joint transforms rounded to 0, 1 or -1: j (5)",)
 
 
 def test_angles_as_they_should_be_are_not_noted(load):
     placement = "<origin rpy='1.5707963267948966 0.2 0' xyz='1 2 3'/><axis xyz='0 0 1'/>"
-    robot = load(LINKS + joint("j", "a", "b", more=placement))
-    assert robot.notes == ()
+    robot = load(LINKS + joint("j", "a", "b", more=placement), snap=1e-5)
+    assert robot.warnings == ()
     assert np.count_nonzero(robot.links[0].rotation) == 5
 
 
 def test_a_snapped_placement_is_a_rotation(load):
     placement = "<origin rpy='1.5708 0.3 0.4'/><axis xyz='0 0 1'/>"
-    rotation = load(LINKS + joint("j", "a", "b", more=placement)).links[0].rotation
+    rotation = load(LINKS + joint("j", "a", "b", more=placement), snap=1e-5).links[0].rotation
     assert rotation[2, 2] == 0
     assert np.abs(rotation.T @ rotation - np.eye(3)).max() < 1e-15
 
@@ -178,16 +207,16 @@ def test_a_snapped_placement_is_a_rotation(load):
 )
 def test_a_placement_that_is_not_round_is_kept(load, angles):
     placement = f"<origin rpy='{' '.join(map(str, angles))}'/><axis xyz='0 0 1'/>"
-    robot = load(LINKS + joint("j", "a", "b", more=placement))
-    assert robot.notes == ()
+    robot = load(LINKS + joint("j", "a", "b", more=placement), snap=1e-5)
+    assert robot.warnings == ()
     frame = robot.links[0].frame_rotation
     assert np.array_equal(robot.links[0].rotation @ frame, from_angles(angles))
 
 
 def test_a_right_angle_beside_a_small_one_is_snapped(load):
     placement = "<origin rpy='0.004 0 1.5708'/><axis xyz='0 0 1'/>"
-    robot = load(LINKS + joint("j", "a", "b", more=placement))
-    assert robot.notes == ("5 entries of joint transforms rounded to 0, 1 or -1: j (5)",)
+    robot = load(LINKS + joint("j", "a", "b", more=placement), snap=1e-5)
+    assert robot.warnings == ("5 entries of joint transforms rounded to 0, 1 or -1: j (5)",)
     rotation = robot.links[0].rotation @ robot.links[0].frame_rotation
     assert np.abs(rotation - from_angles((0.004, 0, np.pi / 2))).max() < 1e-15
 
@@ -196,7 +225,7 @@ def test_a_right_angle_beside_a_small_one_is_snapped(load):
 def test_a_right_angle_is_snapped_whatever_stands_beside_it(load, small):
     """Also where a cosine is nearly 1, and its sine not nearly 0."""
     placement = f"<origin rpy='1.5708 0 {small}'/><axis xyz='0 0 1'/>"
-    rotation = load(LINKS + joint("j", "a", "b", more=placement)).links[0].rotation
+    rotation = load(LINKS + joint("j", "a", "b", more=placement), snap=1e-5).links[0].rotation
     assert np.count_nonzero(rotation) == (3 if small < 1e-5 else 5)
     assert np.abs(rotation.T @ rotation - np.eye(3)).max() < 1e-15
 

@@ -29,13 +29,13 @@ STATES, SEED = 200, 1
 NAMES = tuple(FUNCTIONS)
 LOOP = "PD control"  #: besides the functions: a step of the robot under it
 CLOSED_LOOP = BUILD / "runs" / "loop" / ARM
-LOOP_COMMAND = f"make closed-loop URDF=robots/{ARM}.urdf TARGET=engine"
+LOOP_COMMAND = f"make closed-loop URDF=robots/{ARM}.urdf TARGET=engine SNAP={urdf.SNAP:g}"
 
 
 @cache
 def robot(name: str) -> Robot:
-    """A robot, as its file has it."""
-    return urdf.load(ROOT / "robots" / f"{name}.urdf", ROBOTS[name])
+    """A robot, its right angles taken for that."""
+    return urdf.load(ROOT / "robots" / f"{name}.urdf", ROBOTS[name], snap=urdf.SNAP)
 
 
 @cache
