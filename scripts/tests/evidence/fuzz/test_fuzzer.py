@@ -83,18 +83,24 @@ class Top:
     def read(self, op, base, stamp):
         address = field(op, 0, 12)
         self.asked.append(address)
+        irq = self.interrupt(base + stamp - 1)
         okay, words = self.model.read(base + stamp - 1, address)
         wrong = self.bug == "read" and not okay
         response = OKAY if okay or wrong else SLVERR
         spoilt = self.bug == "word" or (isinstance(self.bug, int) and len(self.batches) >= self.bug)
         data = (words or (0,))[-1] ^ (spoilt and okay)
-        return stamp << 40 | response << 32 | data
+        return stamp << 40 | irq << 34 | response << 32 | data
 
     def write(self, op, base, stamp):
         address, data, strobes = field(op, 32, 12), field(op, 0, 32), field(op, 44, 4)
         self.asked.append((address, data))
+        irq = self.interrupt(base + stamp - 1)
         okay = self.model.write(base + stamp - 1, address, data, strobes)
-        return stamp << 8 | (OKAY if okay and self.bug != "write" else SLVERR)
+        return stamp << 8 | irq << 2 | (OKAY if okay and self.bug != "write" else SLVERR)
+
+    def interrupt(self, cycle):
+        raised = self.model.interrupt(cycle)
+        return 0 if self.bug == "irq" else int(raised)
 
 
 @pytest.fixture
@@ -120,6 +126,7 @@ BUGS = {
     "read": "read of .* differs at .*\n  got       OKAY\n  expected  SLVERR",
     "write": "write of .* differs at .*\n  got       SLVERR\n  expected  OKAY",
     "word": "read of .* differs at .*\n  got       0x.*\n  expected  0x",
+    "irq": "irq_o behind a .* differs at .*\n  got       0\n  expected  1",
 }
 
 
