@@ -37,10 +37,14 @@ PLANTED = {
     "aw-answered": (
         BUS,
         answered("aw", "!aw_full_q || write_o"),
-        "write of MATRIX, channel AW (valid/ready: aw 1/0, w 1/1, b 1/1, ar 0/1, r 0/1), "
+        "write of IRQ_ENABLE, channel AW (valid/ready: aw 1/0, w 0/1, b 1/1, ar 0/1, r 0/1), "
         "answered before it was taken",
     ),
-    "w-never-ready": (BUS, never_ready("w", "!w_full_q || write_o"), "channel AW, W"),
+    "w-never-ready": (
+        BUS,
+        never_ready("w", "!w_full_q || write_o"),
+        "channel W (valid/ready: aw 0/0, w 1/0, b 0/1, ar 0/1, r 0/1)",
+    ),
     "b-never-valid": (BUS, {"bvalid = bvalid_q": "bvalid = 1'b0"}, "channel B"),
     "ar-never-ready": (BUS, never_ready("ar", "!ar_full_q || read_o"), "channel AR"),
     "r-never-valid": (BUS, {"rvalid = rvalid_q": "rvalid = 1'b0"}, "channel R"),
