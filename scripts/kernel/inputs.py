@@ -27,7 +27,7 @@ READS = "reads"
 #: The marker that names the only top levels whose RTL another test depends on.
 RTL_OF = "rtl_of"
 RTL = "rtl"
-LISTS = ("rtl/rtl.f", "rtl/lint.vlt")  # of the RTL, for everybody
+LISTS = ("rtl/rtl.f", "rtl/hdca.f", "rtl/lint.vlt")  # of the RTL, for everybody
 MADE = ("build", "sim_build", "__pycache__")  # what tools make is nobody's input
 #: All other hidden names are of tools, too.
 HIDDEN = (".ci", ".github", ".gitignore", ".pre-commit-config.yaml", ".rules.verible_lint")
