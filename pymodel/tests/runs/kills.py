@@ -1,9 +1,10 @@
 """Commands that are killed at random times, on a disk that is full now and then: what they leave.
 
 Each attempt starts a run, calls, a sweep or a regression where an earlier attempt has left its
-files, and kills it (SIGKILL) at a time that is drawn. In a fifth of them files cannot grow beyond a
-size that is drawn, too. Then every file that a later command would take for a whole one must be
-whole: that of one variant of the command, not of both.
+files, and kills it (SIGKILL) at a time that is drawn, or, each second one, at a change of its files
+that is. In a fifth of them files cannot grow beyond a size that is drawn, too. Then every file that
+a later command would take for a whole one must be whole: that of one variant of the command, not of
+both.
 
     .venv/bin/python -m pymodel.tests.runs.kills --count 200 --seed 1
 """
@@ -11,12 +12,15 @@ whole: that of one variant of the command, not of both.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import math
 import os
 import random
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,6 +38,7 @@ from pymodel.tests.places import ROOT, SCENARIOS
 from pymodel.tests.processes import session_members
 from pymodel.tests.robots import ROBOTS
 
+LOOK_S = 0.001  # between two looks at files
 FULL = 5  # attempts, of which the disk is full in one
 END_S = 20.0  # how long workers may take to notice
 PNG_END = b"IEND\xaeB`\x82"
@@ -54,6 +59,8 @@ class Kind:
         What each variant leaves.
     seconds
         That a variant takes at most.
+    changes
+        Of its files, that are seen.
     largest
         Size of the largest file that one writes, bytes.
     """
@@ -69,7 +76,7 @@ class Kind:
         self.folder.mkdir()
         self.environment = os.environ | {"PYTHONPATH": str(ROOT)}
         self.whole: list[object] = []
-        self.seconds, self.largest = 0.0, 0
+        self.seconds, self.changes, self.largest = 0.0, 1, 0
         for variant in (0, 1):
             start = time.monotonic()
             self.done(variant)
@@ -82,9 +89,44 @@ class Kind:
 
     def done(self, variant: int) -> None:
         """Run the command, undisturbed."""
-        subprocess.run(
-            self.words(variant), cwd=ROOT, env=self.environment, check=True, capture_output=True
+        process = self.start(variant)
+        self.changes = max(self.changes, self.followed(process))
+        _, said = process.communicate()
+        assert process.returncode == 0, said
+
+    def start(self, variant: int, limit: int = resource.RLIM_INFINITY) -> subprocess.Popen[str]:
+        """Start the command, whose files must not grow beyond a limit."""
+        return subprocess.Popen(
+            self.words(variant),
+            cwd=ROOT,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+            start_new_session=True,
         )
+
+    def followed(
+        self, process: subprocess.Popen[str], changes: float = math.inf, seconds: float = math.inf
+    ) -> int:
+        """Wait for the end, for changes of files, or for a time; how many changes were seen."""
+        until, before, seen = time.monotonic() + seconds, self._sizes(), 0
+        while process.poll() is None and seen < changes and time.monotonic() < until:
+            time.sleep(LOOK_S)
+            now = self._sizes()
+            seen += now != before
+            before = now
+        return seen
+
+    def _sizes(self) -> dict[str, int]:
+        """Of the files, by their paths."""
+        found = {}
+        for folder, _, names in os.walk(self.folder):
+            for path in (os.path.join(folder, name) for name in names):
+                with contextlib.suppress(OSError):  # it is gone meanwhile
+                    found[path] = os.path.getsize(path)
+        return found
 
     def clear(self, killed: bool = False) -> None:
         """Remove what would keep the other variant out."""
@@ -241,31 +283,22 @@ class Regress(Kind):
             self.folder.mkdir()
 
 
-def attempt(kind: Kind, variant: int, rng: random.Random, full: bool) -> str:
+def attempt(kind: Kind, variant: int, rng: random.Random, number: int) -> str:
     """Kill a command, whose disk may be full; how it ended."""
+    full = number % FULL == FULL - 1
     limit = rng.randrange(kind.largest) if full else resource.RLIM_INFINITY
-    after = rng.uniform(0.0, 1.1 * kind.seconds)
-    process = subprocess.Popen(
-        kind.words(variant),
-        cwd=ROOT,
-        env=kind.environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-        start_new_session=True,
-    )
-    try:
-        _, said = process.communicate(timeout=after)
-        ended = "done" if process.returncode == 0 else "refused"
-        assert "Traceback" not in said, said
-        if ended == "refused":
-            assert full and process.returncode in kind.refused, said
-            assert re.search(kind.said_of_full_disk, said), said
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        ended = "killed"
+    process = kind.start(variant, limit)
+    if number % 2:
+        kind.followed(process, changes=rng.randint(1, kind.changes))
+    else:
+        kind.followed(process, seconds=rng.uniform(0.0, 1.1 * kind.seconds))
+    process.kill()
+    _, said = process.communicate()
+    ended = {0: "done", -signal.SIGKILL: "killed"}.get(process.returncode, "refused")
+    assert "Traceback" not in said, said
+    if ended == "refused":
+        assert full and process.returncode in kind.refused, said
+        assert re.search(kind.said_of_full_disk, said), said
     until = time.monotonic() + END_S
     while session_members(process.pid):
         assert time.monotonic() < until, "workers outlive their command"
@@ -288,7 +321,7 @@ def campaign(count: int, seed: int, kinds: Sequence[type[Kind]]) -> Counter[str]
         for number in range(count):
             kind = rng.choice(all_)
             before, variant = kind.found(), variants[kind.name]
-            ended = attempt(kind, variant, rng, full=number % FULL == FULL - 1)
+            ended = attempt(kind, variant, rng, number)
             ends[f"{kind.name}: {ended}"] += 1
             found = kind.found()
             assert found in (None, *kind.whole), f"{kind.name}: {ended}: not whole"
