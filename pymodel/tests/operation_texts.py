@@ -43,6 +43,7 @@ from pymodel.mechanism.scenario import (
     Table,
 )
 from pymodel.tests.space import random_mechanism
+from pymodel.tests.thin import point_slider, shaft_and_arm
 from pymodel.tests.trees import random_robot
 
 ALGORITHMS = Path(algorithms.__file__).parent
@@ -438,11 +439,15 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
         "branches": _branches,
     },
     "forces of joints: rivals.acceleration_dca": {
-        name: partial(_accelerations, MECHANISMS[name])
-        for name in (
-            *("tree in space", "springs in space"),
-            *("loops in the plane", "chain of pins with springs"),
-        )
+        **{
+            name: partial(_accelerations, MECHANISMS[name])
+            for name in (
+                *("tree in space", "springs in space"),
+                *("loops in the plane", "chain of pins with springs"),
+            )
+        },
+        "inertia that is lent": partial(_accelerations, shaft_and_arm(1e-6)),
+        "inertia that is lent, in the plane": partial(_accelerations, point_slider()),
     },
 }
 

@@ -55,6 +55,12 @@ def point_pendulum(points: int, inertia: float = 0.0) -> Scenario:
     return Scenario("points", (0.0, -9.81), 1e-3, 2.0, bodies, integrator="rk4", save=10)
 
 
+def point_slider() -> Scenario:
+    """A point mass off the axis of its slider, in the plane."""
+    point = Body(1.0, 0.0, com=(0.3, 0.2), tip=(0.3, 0.2), joint=PRISMATIC, axis=(1.0, 0.0))
+    return Scenario("slider", (0.0, -9.81), 1e-3, 1.0, (point,))
+
+
 def thin(
     rng: np.random.Generator,
     n: int,
