@@ -138,6 +138,7 @@ def test_refused_in_one_line(tmp_path, capsys, arguments, said):
     assert capsys.readouterr().err == f"{said}\n"
 
 
+@pytest.mark.reads("rtl/rtl.f")  # which tells a checkout, where names of robots are looked up
 def test_a_missing_robot(tmp_path, capsys):
-    assert main(["loop", "none.urdf", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.startswith("none.urdf: cannot read")
+    assert main(["loop", str(tmp_path / "none.urdf"), "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith(f"{tmp_path}/none.urdf: cannot read")

@@ -59,9 +59,11 @@ def test_what_cannot_run_is_one_line_and_status_2(attempt, tmp_path, capsys, opt
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.reads("rtl/rtl.f")  # which tells a checkout, where names of robots are looked up
 def test_a_robot_that_makes_none_is_one_line_and_status_2(attempt, tmp_path, capsys):
-    assert attempt("ID", urdf="none.urdf") == 2
-    assert capsys.readouterr().err == "none.urdf: cannot read: No such file or directory\n"
+    none = tmp_path / "none.urdf"
+    assert attempt("ID", urdf=str(none)) == 2
+    assert capsys.readouterr().err == f"{none}: cannot read: No such file or directory\n"
 
 
 def test_limits_and_meshes_are_not_read(attempt, tmp_path):

@@ -56,6 +56,7 @@ def test_failures_are_told(tmp_path, capsys):
     assert line.startswith("variation 1 failed: ") and "(1 more failed: column reason)" in line
 
 
+@pytest.mark.usefixtures("unlent")
 @pytest.mark.parametrize("target", ["model", "native"])
 def test_rows_that_rounding_has_spoiled_are_told(tmp_path, capsys, target):
     vary = ("--vary", "body[1].inertia=0.01,1e-6,1e-6", "--target", target)

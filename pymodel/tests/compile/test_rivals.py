@@ -129,8 +129,8 @@ def test_operations_of_the_recursive_ones_in_space(name, placed):
 
 #: (multiplications, additions, reciprocals, longest path) of 4 and 8 bodies, placed anyhow.
 PINNED_IN_SPACE = {
-    "hdca": [(2136, 1661, 12, 487), (5434, 4320, 24, 623)],
-    "dca": [(2312, 1770, 12, 461), (5786, 4524, 24, 593)],
+    "hdca": [(2288, 1782, 12, 506), (5838, 4637, 24, 642)],
+    "dca": [(2456, 1926, 12, 480), (6134, 4888, 24, 612)],
     "aba": [(526, 469, 3, 371), (1354, 1245, 7, 847)],
     "naudet": [(433, 379, 3, 360), (1133, 1015, 7, 836)],
 }
