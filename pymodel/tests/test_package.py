@@ -15,6 +15,9 @@ from packaging.requirements import Requirement
 
 from pymodel.tests.places import ROOT
 
+#: A package is built of what the repository holds.
+pytestmark = pytest.mark.reads(".")
+
 PACKAGE = ROOT / "pymodel"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]

@@ -752,6 +752,7 @@ def is_running(process):
         return False
 
 
+@pytest.mark.reads("docs/sweeps.md")  # whose recipe it follows
 def test_a_scheduler_with_tls(tmp_path):
     """Whoever has no certificate of its authority is told that."""
     security = certificates(tmp_path)
