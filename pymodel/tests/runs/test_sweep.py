@@ -32,7 +32,7 @@ from pymodel.tests import processes
 from pymodel.tests.places import ROOT, SCENARIOS
 
 DOUBLE_PENDULUM, FOUR_BAR = SCENARIOS / "double_pendulum.toml", SCENARIOS / "four_bar.toml"
-VARY = {"body[1].mass": "-1,1,1e30", "body[1].q": "random(-3,3)"}
+VARY = {"body[1].mass": "-1,1,1e20", "body[1].q": "random(-3,3)"}
 DRAWS = {"count": 3, "seed": 5, "steps": 20, "arithmetic": "float32"}
 DIES = 4.0  # kg
 
@@ -131,9 +131,6 @@ def test_a_row_is_that_of_a_run_by_itself(table):
             run = error.trajectory
         else:
             assert (status, table["reason"][row]) == (ends["done"], "")
-        if run is None:  # the first step has stopped it
-            assert np.isnan(table["q0"][row]) and table["steps"][row] == 0
-            continue
         for name in ("q", "qd", "p"):
             got = [table[f"{name}{k}"][row] for k in range(2)]
             assert got == getattr(run, name)[-1].tolist()
