@@ -116,8 +116,10 @@ class Bench:
         self.module = module or f"tb.{self.name}.test_{self.name}"
         self.configs = {config.name: config for config in configs}
         self.random = random
-        files = (*(ROOT / file for file in rtl_files()), *(ROOT / source for source in sources))
-        self.device = Device(toplevel, files, signals, wall_limit_s, modelled)
+        self._device = functools.partial(
+            Device, toplevel, signals=signals, wall_limit_s=wall_limit_s, modelled=modelled
+        )
+        self._sources = tuple(sources)
         self.tests: list[str] = []
         told = Task.told()
         self._told = told
@@ -126,6 +128,12 @@ class Bench:
             atexit.register(gc.freeze)  # looking through all objects at the end takes time, too
         self._hang = ""  # the test that has met one
         self._read: set[str] = set()  # names of settings
+
+    @functools.cached_property
+    def device(self) -> Device:
+        """What is simulated; the list of RTL is read at the first look, not at an import."""
+        files = (*rtl_files(), *self._sources)
+        return self._device(sources=tuple(ROOT / file for file in files))
 
     # --- inside the simulator -------------------------------------------------------------------
 
