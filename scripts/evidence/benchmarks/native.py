@@ -19,6 +19,7 @@ from pymodel.runs.progress import progress
 from scripts.evidence.benchmarks import native_work
 from scripts.evidence.benchmarks.native_goals import (
     PRINTED,
+    casadi_call,
     goal,
     mujoco,
     pinocchio_call,
@@ -36,7 +37,7 @@ from scripts.evidence.benchmarks.native_work import (
     Step,
     Work,
 )
-from scripts.evidence.benchmarks.peers import mujoco_peer, pinocchio_peer
+from scripts.evidence.benchmarks.peers import casadi_peer, mujoco_peer, pinocchio_peer
 from scripts.evidence.benchmarks.peers.building import PeerError
 from scripts.evidence.benchmarks.scenarios import OUT
 from scripts.evidence.robots.cases import ROBOTS, robot
@@ -102,6 +103,7 @@ class _Peers:
         self.times: PeerTimes = {}
         self.pinocchio = _built(pinocchio_peer.NAME, pinocchio_peer.build)
         self.mujoco = _built(mujoco_peer.NAME, mujoco_peer.build)
+        self.casadi = _built(casadi_peer.NAME, casadi_peer.build)
 
     def measure(self) -> None:
         """Time them once more.
@@ -119,10 +121,14 @@ class _Peers:
                 self._keep(
                     step, mujoco(), mujoco_peer.step_ns(self.mujoco, step.scenario, BUDGET_S)
                 )
-        for name in ROBOTS if self.pinocchio else ():
-            found = pinocchio_peer.robot_ns(self.pinocchio, robot(name), FUNCTIONS, BUDGET_S)
-            for function, ns in found.items():
-                self._keep(Call(name, function), pinocchio_call(function), ns)
+        for name in ROBOTS:
+            for peer, built, call in (
+                (pinocchio_peer, self.pinocchio, pinocchio_call),
+                (casadi_peer, self.casadi, casadi_call),
+            ):
+                found = built and peer.robot_ns(built, robot(name), FUNCTIONS, BUDGET_S)
+                for function, ns in (found or {}).items():
+                    self._keep(Call(name, function), call(function), ns)
 
     def _keep(self, work: Work, peer: str, ns: float) -> None:
         times = self.times.setdefault(work.name, {})
@@ -169,7 +175,7 @@ def measure() -> list[Row]:
 def machine() -> dict[str, str]:
     """What it ran on, and with what."""
     packages = {}
-    for package in ("pin", "mujoco"):
+    for package in ("pin", "mujoco", "casadi"):
         try:
             packages[package] = version(package)
         except ImportError:

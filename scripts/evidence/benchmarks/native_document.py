@@ -10,7 +10,7 @@ from typing import Any
 from scripts.evidence.benchmarks import native
 from scripts.evidence.benchmarks.native_goals import PRINTED
 from scripts.evidence.benchmarks.native_work import BATCH, CALLS, CHECKED, ONE, SYSTEMS
-from scripts.evidence.benchmarks.peers import mujoco_peer, pinocchio_peer
+from scripts.evidence.benchmarks.peers import casadi_peer, mujoco_peer, pinocchio_peer
 from scripts.kernel.documents import copy_picture, read, table, write_document
 from scripts.kernel.pages import render
 from scripts.kernel.places import DOCS
@@ -83,6 +83,7 @@ def document(rows: Rows, machine: Mapping[str, str]) -> str:
         compiler=machine["compiler"],
         pin=machine["pin"],
         mujoco=machine["mujoco"],
+        casadi=machine["casadi"],
         results=results(rows),
         missed=missed(rows),
         one=ONE,
@@ -93,6 +94,7 @@ def document(rows: Rows, machine: Mapping[str, str]) -> str:
         pinocchio_agrees=f"{pinocchio_peer.AGREES:g}",
         mujoco_agrees=f"{mujoco_peer.AGREES[False]:g}",
         mujoco_loop_agrees=f"{mujoco_peer.AGREES[True]:g}",
+        generated_flags=" ".join(casadi_peer.CALL_FLAGS),
         flags=" ".join(pinocchio_peer.FLAGS),
         variant=pinocchio_peer.VARIANTS[1][0],
         proximal=f"{pinocchio_peer.PROXIMAL[1]:g}",

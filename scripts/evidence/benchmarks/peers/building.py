@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -61,7 +62,7 @@ def compiled(source: Path, compiler: str, flags: Sequence[str], packages: Sequen
     if not shutil.which(compiler):
         raise PeerError(f"no compiler: {compiler} is missing")
     told = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
-    content = "\n".join([told, processor(), *flags, *versions, source.read_text()])
+    content = "\n".join([told, processor(), *flags, *versions, *_texts(source)])
     digest = hashlib.sha256(content.encode()).hexdigest()[:16]
     program = OUT / f"{source.stem}-{digest}"
     if program.exists():
@@ -74,6 +75,13 @@ def compiled(source: Path, compiler: str, flags: Sequence[str], packages: Sequen
         wrong = [line for line in done.stderr.splitlines() if "error" in line] or [done.stderr]
         raise PeerError(f"{source.name} does not compile: {wrong[0].strip()}")
     return unfinished.rename(program)
+
+
+def _texts(source: Path) -> list[str]:
+    """Text of a program and of the files beside it that it includes."""
+    text = source.read_text()
+    beside = [source.with_name(name) for name in re.findall(r'^#include "(.+)"$', text, re.M)]
+    return [text, *(other for path in beside for other in _texts(path))]
 
 
 def output(program: Path, arguments: Sequence[str], given: str) -> list[str]:

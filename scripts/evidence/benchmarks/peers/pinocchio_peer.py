@@ -49,7 +49,7 @@ VARIANTS = ((), ("-DEIGEN_DONT_VECTORIZE",))
 
 
 @dataclass(frozen=True)
-class _States:
+class States:
     """Rows of q, qd, and accelerations or torques."""
 
     q: np.ndarray
@@ -57,7 +57,15 @@ class _States:
     x: np.ndarray
 
     def text(self) -> str:
+        """Numbers of a state a line."""
         return "\n".join(map(building.numbers, np.hstack((self.q, self.qd, self.x))))
+
+
+def include_flags() -> list[str]:
+    """Where headers are, and what they want defined."""
+    prefix = Path(importlib.util.find_spec("cmeel").origin).parents[1] / "cmeel.prefix" / "include"
+    found = ["-isystem", str(prefix), "-isystem", str(prefix / "eigen3")]
+    return [*(f"-D{name}" for name in DEFINED), *found]
 
 
 def build() -> list[Path]:
@@ -72,12 +80,9 @@ def build() -> list[Path]:
     PeerError
         If a compiler or headers are missing.
     """
-    prefix = Path(importlib.util.find_spec("cmeel").origin).parents[1] / "cmeel.prefix" / "include"
-    include = ("-isystem", str(prefix), "-isystem", str(prefix / "eigen3"))
-    defined = [f"-D{name}" for name in DEFINED]
 
     def one(more: Sequence[str]) -> Path:
-        flags = (*FLAGS, *more, *defined, *include)
+        flags = (*FLAGS, *more, *include_flags())
         return building.compiled(building.SOURCES / "pinocchio.cpp", "g++", flags, PACKAGES)
 
     return [one(more) for more in VARIANTS]
@@ -109,6 +114,15 @@ def robot_ns(
     PeerError
         If it computes something else.
     """
+    its, states, right = robot_states(robot, functions)
+    found = _measured(programs, _text(its, (), states, list(right), budget), right)
+    return {function: found[CALLS[function]] for function in functions}
+
+
+def robot_states(
+    robot: Robot, functions: Sequence[str]
+) -> tuple[pinocchio.Model, States, dict[str, np.ndarray]]:
+    """A robot as Pinocchio reads it, its states, and our results of those shown, by call."""
     table = random_states(robot, "ID", ROWS, SEED)
 
     def array(kind: str) -> np.ndarray:
@@ -116,10 +130,8 @@ def robot_ns(
 
     its = pinocchio_reference.model(robot)
     q = np.array([pinocchio_reference.configuration(its, row) for row in array("q")])
-    states = _States(q, array("qd"), array("qdd"))
-    right = {CALLS[function]: _ours(robot, function, table) for function in functions}
-    found = _measured(programs, _text(its, (), states, list(right), budget), right)
-    return {function: found[CALLS[function]] for function in functions}
+    states = States(q, array("qd"), array("qdd"))
+    return its, states, {CALLS[function]: _ours(robot, function, table) for function in functions}
 
 
 def call_of(scenario: Scenario) -> str:
@@ -141,7 +153,7 @@ def scenario_ns(programs: Sequence[Path], scenario: Scenario, budget: float) -> 
     call = call_of(scenario)
     torques = np.tile([body.torque for body in scenario.bodies], (ROWS, 1))
     right = {call: accelerations(scenario, q[:SHOWN], qd[:SHOWN])}
-    return _measured(programs, _text(its, pins, _States(q, qd, torques), [call], budget), right)[
+    return _measured(programs, _text(its, pins, States(q, qd, torques), [call], budget), right)[
         call
     ]
 
@@ -162,23 +174,28 @@ def _ours(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> np.nd
 def _text(
     its: pinocchio.Model,
     pins: Sequence[Sequence[float]],
-    states: _States,
+    states: States,
     calls: Sequence[str],
     budget: float,
 ) -> str:
     """What pinocchio.cpp reads."""
+    lines = [model_text(its), str(len(pins))]
+    lines += [f"{joint} {building.numbers(places)}" for joint, *places in pins]
+    *accuracies, iterations = PROXIMAL
+    lines.append(f"{building.numbers(accuracies)} {iterations}")
+    lines += [f"{len(states.q)} {SHOWN} {budget!r}", states.text(), *calls]
+    return "\n".join(lines) + "\n"
+
+
+def model_text(its: pinocchio.Model) -> str:
+    """What pinocchio_model.hpp reads."""
     lines = [building.numbers(its.gravity.linear), str(its.njoints - 1)]
     for k in range(1, its.njoints):
         place, inertia = its.jointPlacements[k], its.inertias[k]
         parts = [place.rotation, place.translation, inertia.mass, inertia.lever, inertia.inertia]
         written = building.numbers(np.hstack([np.ravel(part) for part in parts]))
         lines.append(f"{its.parents[k]} {its.joints[k].shortname()} {written}")
-    lines += [building.numbers(its.armature), str(len(pins))]
-    lines += [f"{joint} {building.numbers(places)}" for joint, *places in pins]
-    *accuracies, iterations = PROXIMAL
-    lines.append(f"{building.numbers(accuracies)} {iterations}")
-    lines += [f"{len(states.q)} {SHOWN} {budget!r}", states.text(), *calls]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, building.numbers(its.armature)])
 
 
 def _measured(

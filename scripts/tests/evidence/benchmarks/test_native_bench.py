@@ -10,7 +10,7 @@ from pymodel.compile import native as native_code
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.lagrangian import Lagrangian
 from scripts.evidence.benchmarks import bench, native, native_document, native_plot, native_work
-from scripts.evidence.benchmarks.native_goals import goal, pinocchio_call
+from scripts.evidence.benchmarks.native_goals import casadi_call, goal, pinocchio_call
 from scripts.evidence.benchmarks.peers import building
 from scripts.evidence.benchmarks.peers.building import PeerError
 from scripts.evidence.benchmarks.peers.mjcf import mjcf
@@ -19,7 +19,13 @@ from scripts.kernel.places import scenario_file
 
 pytestmark = pytest.mark.rtl_of()
 
-MACHINE = {"processor": "a processor", "compiler": "gcc 1", "pin": "4", "mujoco": "none"}
+MACHINE = {
+    "processor": "a processor",
+    "compiler": "gcc 1",
+    "pin": "4",
+    "mujoco": "none",
+    "casadi": "3",
+}
 
 
 def row(work, fmt, mode, ns, peer, peer_ns):
@@ -45,6 +51,8 @@ ROWS = [
     row("iiwa14 dFD", "float64", "one", 400.0, pinocchio_call("dFD"), 800.0),
     row("iiwa14 dFD", "float32", "batch", 100.0, pinocchio_call("dFD"), 2000.0),
     row("atlas FD", "float32", "batch", 200.0, None, None),
+    row("hyq FD", "float64", "one", 300.0, casadi_call("FD"), 500.0),
+    row("hyq FD", "float32", "batch", 100.0, casadi_call("FD"), 500.0),
 ]
 
 
@@ -55,9 +63,19 @@ def test_an_unknown_part_is_refused(capsys):
 
 
 def test_goals():
-    assert [goal(one) for one in ROWS] == [4, 1, 6, 1, None, 10, 15]
+    assert [goal(one) for one in ROWS] == [4, 1, 6, 1, None, 10, 15, 2, None]
     verdicts = [native.verdict(one) for one in ROWS]
-    assert verdicts == [">= 4: yes", ">= 1: yes", ">= 6: NO", ">= 1: yes", "–", ">= 10: yes", "–"]
+    assert verdicts == [
+        ">= 4: yes",
+        ">= 1: yes",
+        ">= 6: NO",
+        ">= 1: yes",
+        "–",
+        ">= 10: yes",
+        "–",
+        ">= 2: NO",
+        "–",
+    ]
 
 
 def test_the_table_and_the_picture(capsys, monkeypatch, tmp_path):
@@ -74,7 +92,7 @@ def test_the_document(monkeypatch, tmp_path, capsys):
     assert native_document.main([]) == 2
     assert capsys.readouterr().err.endswith("run `make bench ONLY=native` first\n")
     text = native_document.document(json.loads(json.dumps(ROWS)), MACHINE)
-    assert "4 of 5 goals are reached. Missed: four_bar step (float64 one, 4.0)." in text
+    assert "4 of 6 goals are reached. Missed: four_bar step (float64 one, 4.0), hyq FD" in text
     assert "| iiwa14 dFD | float32 | 100.0 | 100.0 | 200.0 |" in text
 
 
@@ -109,6 +127,17 @@ def test_a_peer_that_computes_something_else():
         building.check("it", right * 1.5, right, 1e-9)
     with pytest.raises(PeerError, match="it differs"):
         building.check("it", right * np.nan, right, 1e-9)
+
+
+def test_a_program_is_new_with_what_it_includes(tmp_path, monkeypatch):
+    monkeypatch.setattr(building, "OUT", tmp_path)
+    source, beside = tmp_path / "x.c", tmp_path / "beside.h"
+    source.write_text('#include "beside.h"\nint main(void) { return VALUE; }\n')
+    beside.write_text("#define VALUE 0\n")
+    first = building.compiled(source, "gcc", (), ["cffi"])
+    assert building.compiled(source, "gcc", (), ["cffi"]) == first
+    beside.write_text("#define VALUE 3\n")
+    assert building.compiled(source, "gcc", (), ["cffi"]) != first
 
 
 def test_without_compiler_or_package(tmp_path):
