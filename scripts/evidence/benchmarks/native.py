@@ -126,7 +126,7 @@ class _Peers:
                 (pinocchio_peer, self.pinocchio, pinocchio_call),
                 (casadi_peer, self.casadi, casadi_call),
             ):
-                found = built and peer.robot_ns(built, robot(name), FUNCTIONS, BUDGET_S)
+                found = built and peer.robot_ns(built, robot(name, 0.0), FUNCTIONS, BUDGET_S)
                 for function, ns in (found or {}).items():
                     self._keep(Call(name, function), call(function), ns)
 

@@ -33,9 +33,9 @@ LOOP_COMMAND = f"make closed-loop URDF=robots/{ARM}.urdf TARGET=engine SNAP={urd
 
 
 @cache
-def robot(name: str) -> Robot:
-    """A robot, its right angles taken for that."""
-    return urdf.load(ROOT / "robots" / f"{name}.urdf", ROBOTS[name], snap=urdf.SNAP)
+def robot(name: str, snap: float = urdf.SNAP) -> Robot:
+    """A robot, its right angles taken for that; with 0 as its file has it, which others read."""
+    return urdf.load(ROOT / "robots" / f"{name}.urdf", ROBOTS[name], snap=snap)
 
 
 @cache

@@ -98,7 +98,7 @@ def robot_ns(
     programs : sequence of Path
         What :func:`build` gave.
     robot : Robot
-        As it was read.
+        As its file has it.
     functions : sequence of str
         Keys of :data:`CALLS`.
     budget : float
