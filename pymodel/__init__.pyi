@@ -12,6 +12,7 @@ from pymodel.compile.schedule import schedule as schedule
 from pymodel.machine.isa import Machine as Machine
 from pymodel.machine.isa import ProgramError as ProgramError
 from pymodel.machine.model import Twin as Twin
+from pymodel.mechanism.robot_bodies import RobotError as RobotError
 from pymodel.mechanism.scenario import Body as Body
 from pymodel.mechanism.scenario import Loop as Loop
 from pymodel.mechanism.scenario import Scenario as Scenario
@@ -21,7 +22,6 @@ from pymodel.mechanism.scenario_file import load as load
 from pymodel.mechanism.scenario_file import parse as parse
 from pymodel.mechanism.scenario_writer import varied as varied
 from pymodel.mechanism.scenario_writer import write_scenario as write_scenario
-from pymodel.mechanism.urdf import RobotError as RobotError
 from pymodel.runs.adaptive import ToleranceError as ToleranceError
 from pymodel.runs.animation import animate as animate
 from pymodel.runs.comparison import Comparison as Comparison

@@ -1,5 +1,6 @@
 """The subcommands `call` and `joints`, and what `count` says of a robot."""
 
+import codecs
 import contextlib
 import sys
 from typing import Any
@@ -9,7 +10,7 @@ from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.app.options import TWIN, Asked
 from pymodel.arith.fp import flag_text
 from pymodel.compile.robot_kernels import count, require_recordable, told_of
-from pymodel.mechanism import urdf
+from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot, shown
 from pymodel.runs import robot_calls
@@ -17,21 +18,32 @@ from pymodel.runs.input_error import InputError, require_other_file
 from pymodel.runs.progress import PATIENCE, progress
 
 DONE, NOT_FINITE = 0, 1  # exit status
+FILE = "file"  # an order of joints
+BEGINNING = 1000  # bytes of a file, in which its first letter stands
 
 HEADINGS = ("function", "method", "x", "+", "1/x", "sincos", "longest path [cycles]")
 
 
 def is_robot(path: str) -> bool:
-    """Whether a file's name is that of a robot, not of a scenario; that of its macros, too."""
-    return path.lower().endswith((".urdf", ".xacro"))
+    """Whether a file is a robot's, not a scenario's: it is XML, or its name says so."""
+    if path.lower().endswith((".urdf", ".xacro")):
+        return True
+    try:
+        with open(path, "rb") as file:
+            return file.read(BEGINNING).removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"<"
+    except (OSError, ValueError):  # ValueError: a path that no file can have
+        return False
 
 
 def joints(arguments: Asked) -> int:
-    """List the joints of a robot in the order of the columns; on stderr what was read."""
-    robot = urdf.load(arguments.urdf, arguments.floating)
+    """List the joints of a robot in the order that is asked for; on stderr what was read."""
+    robot = robot_file.load(arguments.urdf, arguments.floating)
+    names = [link.joint for link in robot.links]
+    if arguments.order == FILE:
+        names = robot_file.file_order(robot)
     tell(robot)
-    for link in robot.links:
-        print(shown(link.joint))
+    for name in names:
+        print(shown(name))
     return DONE
 
 
@@ -40,7 +52,7 @@ def call(arguments: Asked) -> int:
     target, function = arguments.target, arguments.function
     machine = None if target != TWIN else robot_calls.machine_of(arguments.lanes)
     options = arguments.damping, arguments.armature
-    robot = urdf.load(arguments.urdf, arguments.floating, *options, arguments.snap)
+    robot = robot_file.load(arguments.urdf, arguments.floating, *options, arguments.snap)
     refuse_unused_of_robot(robot, [function], *options, dashes="--")
     table = robot_calls.read_table(arguments.inputs)
     require_other_file(arguments.out, arguments.urdf, arguments.inputs)
@@ -75,7 +87,7 @@ def operations(
     as_data : bool
         The robot's numbers are data instead of constants.
     snap : float
-        As of :func:`pymodel.mechanism.urdf.load`.
+        As of :func:`pymodel.mechanism.robot_file.load`.
 
     Returns
     -------
@@ -83,7 +95,7 @@ def operations(
     rows : list of tuple of str
         Under :data:`HEADINGS`.
     """
-    robot = urdf.load(path, floating, snap=snap)
+    robot = robot_file.load(path, floating, snap=snap)
     small, rows = reduced(robot), []
     with _progress(robot.name, "functions") as update:
         for function in FUNCTIONS:  # before minutes are spent on others

@@ -20,7 +20,7 @@ from pymodel.arith import scalars
 from pymodel.compile.registry import REGISTRY
 from pymodel.machine.isa import Machine, ProgramError
 from pymodel.machine.program_image import ProgramImage, identity
-from pymodel.mechanism import urdf
+from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import shown
 from pymodel.mechanism.scenario_file import load
@@ -103,7 +103,7 @@ def _machine(arguments: Asked) -> Machine:
 
 def _compiled(arguments: Asked, machine: Machine) -> ProgramImage:
     robot = is_robot(arguments.source)
-    others, whose = (OF_SCENARIOS, "a scenario") if robot else (OF_ROBOTS, "a robot file (.urdf)")
+    others, whose = (OF_SCENARIOS, "a scenario") if robot else (OF_ROBOTS, "a robot file")
     _refuse(arguments, others, f"only for {whose}")
     image = (_of_robot if robot else _of_scenario)(arguments, machine)
     if arguments.depth is not None and image.depth != arguments.depth:
@@ -126,7 +126,7 @@ def _of_robot(arguments: Asked, machine: Machine) -> ProgramImage:
         raise InputError(f"--function: give one or more of {', '.join(FUNCTIONS)}")
     functions = _functions(arguments.function, [*FUNCTIONS])
     options = arguments.damping, arguments.armature or 0.0
-    robot = urdf.load(arguments.source, arguments.floating, *options, arguments.snap or 0.0)
+    robot = robot_file.load(arguments.source, arguments.floating, *options, arguments.snap or 0.0)
     refuse_unused_of_robot(robot, functions, *options, dashes="--")
     tell(robot)
     return compiled.compile_robot(machine, reduced(robot), functions, arguments.parameters_as_data)
@@ -135,7 +135,7 @@ def _of_robot(arguments: Asked, machine: Machine) -> ProgramImage:
 def _of_scenario(arguments: Asked, machine: Machine) -> ProgramImage:
     asked = arguments.function or [compiled.STEP]
     for name in set(asked) & FUNCTIONS.keys():
-        raise InputError(f"--function: {name} is of a robot, whose file must end with .urdf")
+        raise InputError(f"--function: {name} is of a robot, {arguments.source} is no robot file")
     functions = _functions(asked, [*REGISTRY])
     scenario = load(arguments.source)
     rebase = arguments.rebase or 0

@@ -51,7 +51,7 @@ def _counted(arguments: Asked) -> list[TableData]:
     options = arguments.floating, arguments.parameters_as_data, arguments.snap
     robot = path and is_robot(path)
     if any(options) and not robot:
-        raise InputError("--floating, --parameters-as-data, --snap: only for a robot file (.urdf)")
+        raise InputError("--floating, --parameters-as-data, --snap: only for a robot file")
     if arguments.shape is not None and (robot or not path):
         raise InputError("--shape: only for a scenario")
     if robot:

@@ -30,7 +30,7 @@ from pymodel.hardware.simulators import simulator_version
 from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine, Program
 from pymodel.machine.model import START_CYCLES
-from pymodel.mechanism import urdf
+from pymodel.mechanism import robot_file
 from pymodel.mechanism.robot import PRISMATIC, REVOLUTE
 from pymodel.mechanism.units import ANGLE, FORCES, LENGTH
 from pymodel.runs import robot_calls, show
@@ -68,7 +68,7 @@ def run(options: Asked) -> int:
     """
     if options.show:
         show.require_display()
-    loop = bent(urdf.load(options.urdf, snap=options.snap), options.steps)
+    loop = bent(robot_file.load(options.urdf, snap=options.snap), options.steps)
     if options.target in (TWIN, ENGINE):
         engine(options.arithmetic, options.lanes)  # refuses before anything is written
     names = (MOTION, PICTURE, SUMMARY, FILE)

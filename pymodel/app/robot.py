@@ -1,8 +1,9 @@
 """The subcommand `robot`: a function of a robot on random states, compared.
 
 The model is compared with float64, native code and the engine's model with the model, the simulated
-step engine and array with the text bit for bit, all with Pinocchio where it is installed. Leaves
-inputs.csv, outputs.csv and summary.json.
+step engine and array with the text bit for bit, all with Pinocchio where it is installed; a robot
+of an MJCF with MuJoCo, too, but for derivatives, which MuJoCo has not. Leaves inputs.csv,
+outputs.csv and summary.json.
 
 Exit status: 0 done, 1 a result is not finite or the hardware differs, 2 bad input, 130 Ctrl-C.
 """
@@ -33,7 +34,7 @@ from pymodel.hardware.simulators import simulator_version
 from pymodel.hardware.step_array import rtl_parameters as array_parameters
 from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
-from pymodel.mechanism import urdf
+from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls
@@ -46,7 +47,8 @@ from pymodel.runs.whole import replacing
 
 INPUTS, OUTPUTS = "inputs.csv", "outputs.csv"
 DONE, NO = 0, 1  # exit status
-SAME = 1e-9  # relative difference of float64 to Pinocchio that rounding explains
+SAME = 1e-9  # relative difference of float64 to a peer that rounding explains
+PEERS = {"pinocchio": "Pinocchio", "mujoco": "MuJoCo"}
 ROWS_COMPARED = 16  # calls of native code that are compared with the model
 #: Function -> the one whose results' size is that of the terms in it.
 TERMS = {"dID": "ID", "diFD": "ID", "dFD": "FD"}
@@ -94,7 +96,7 @@ def run(options: Asked) -> int:
     ValueError, OSError
         If what is asked for cannot be done, or a file cannot be read or written.
     """
-    robot = urdf.load(options.urdf, options.floating, snap=options.snap)
+    robot = robot_file.load(options.urdf, options.floating, snap=options.snap)
     hardware = None
     if options.target in (ENGINE, ARRAY):
         machine = engine(options.arithmetic, options.lanes)
@@ -147,9 +149,10 @@ def _verdict(options: Asked, summary: Mapping[str, Any], found: Found, finite: b
     problems = [found.problem] if found.problem else []
     if not finite:
         problems.append(f"{options.out}/{OUTPUTS}: a result is infinite or not a number")
-    differs = summary.get("float64_error_to_pinocchio") or 0.0  # None: no call is finite
-    if differs > SAME and not options.snap:
-        problems.append("float64 differs from Pinocchio")
+    for peer, name in PEERS.items():
+        differs = summary.get(f"float64_error_to_{peer}") or 0.0  # None: no call is finite
+        if differs > SAME and not options.snap:
+            problems.append(f"float64 differs from {name}")
     print(*problems, sep="\n", end="\n" * bool(problems), file=sys.stderr)
     if summary.get("words_compared") and not found.problem:
         print(f"{options.rows} calls, {_compared(options, summary)}")
@@ -389,18 +392,32 @@ def _errors(
     scale: float,
     arithmetic: str,
 ) -> dict[str, float | None]:
-    """Errors of the results and of float64, those to Pinocchio where it is installed."""
+    """Errors of the results and of float64, those to peers where they are installed."""
     errors = {}
     if arithmetic != "float64":
         errors["error_to_float64"] = _error(found, exact, scale)
-    try:
+    for peer, reference in _references(robot, function, states).items():
+        if arithmetic != "float64":
+            errors[f"error_to_{peer}"] = _error(found, reference, scale)
+        errors[f"float64_error_to_{peer}"] = _error(exact, reference, scale)
+    return errors
+
+
+def _references(
+    robot: Robot, function: str, states: robot_calls.Table
+) -> dict[str, robot_calls.Table]:
+    """What peers give: Pinocchio if it is installed, MuJoCo of an MJCF if it has the function."""
+    found = {}
+    with contextlib.suppress(ModuleNotFoundError):
         from pymodel.runs import pinocchio_reference
-    except ModuleNotFoundError:
-        return errors
-    reference = pinocchio_reference.call(robot, function, states)
-    if arithmetic != "float64":
-        errors["error_to_pinocchio"] = _error(found, reference, scale)
-    return errors | {"float64_error_to_pinocchio": _error(exact, reference, scale)}
+
+        found["pinocchio"] = pinocchio_reference.call(robot, function, states)
+    if robot_file.root_element(robot.source) == robot_file.MJCF:
+        from pymodel.runs import mujoco_reference
+
+        if function in mujoco_reference.EVALUATED:
+            found["mujoco"] = mujoco_reference.call(robot, function, states)
+    return found
 
 
 def _scale(robot: Robot, function: str, states: robot_calls.Table) -> float:
@@ -474,11 +491,11 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
     arithmetic = summary["arith"]
     by_numpy = summary.get("by_numpy", False)
     rows.append(("float exceptions", "not kept" if by_numpy else exceptions(summary["flags"])))
-    for key, text in (
-        ("error_to_float64", f"max error, {arithmetic} - float64"),
-        ("error_to_pinocchio", f"max error, {arithmetic} - Pinocchio"),
-        ("float64_error_to_pinocchio", "max error, float64 - Pinocchio"),
-    ):
+    told = [("error_to_float64", f"max error, {arithmetic} - float64")]
+    for peer, name in PEERS.items():
+        told.append((f"error_to_{peer}", f"max error, {arithmetic} - {name}"))
+        told.append((f"float64_error_to_{peer}", f"max error, float64 - {name}"))
+    for key, text in told:
         if key in summary:
             error = summary[key]
             said = (

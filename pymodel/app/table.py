@@ -197,7 +197,7 @@ DEPTH = Option(
 
 #: What scenarios and robots are called on the command line.
 SCENARIO = Argument("SCENARIO", "scenario file (TOML), or the name of a shipped one", scenario_file)
-URDF = Argument("URDF", "robot file (URDF), or the name of a shipped one", robot_file)
+URDF = Argument("URDF", "robot file (URDF or MJCF), or the name of a shipped one", robot_file)
 RUN = Argument("DIR", "folder with the run.csv of an earlier run")
 
 _PENDULUM, _FOUR_BAR = "scenarios/double_pendulum.toml", "scenarios/four_bar.toml"
@@ -407,7 +407,17 @@ COMMANDS = (
         "List the joints of a robot in the order of the columns",
         "pymodel.app.call:joints",
         (URDF,),
-        (FLOATING,),
+        (
+            FLOATING,
+            Option(
+                "order",
+                "pinocchio: that of the columns, of a URDF by the joints' names; file: as the file "
+                "lists them, depth first, as MuJoCo",
+                OneOf("pinocchio", "file"),
+                "NAME",
+                "pinocchio",
+            ),
+        ),
         example={"URDF": _IIWA},
     ),
     Command(
@@ -417,7 +427,7 @@ COMMANDS = (
         (
             Argument(
                 "SOURCE",
-                "scenario file (TOML): count its step too; or a robot file (.urdf): its functions",
+                "scenario file (TOML): count its step too; or a robot file: its functions",
                 optional=True,
             ),
         ),
@@ -470,7 +480,7 @@ COMMANDS = (
         "compile",
         "Compile functions of a scenario or robot into a program image, or show one",
         "pymodel.app.compile:compile",
-        (Argument("SOURCE", "scenario file (TOML) or robot file (.urdf)", optional=True),),
+        (Argument("SOURCE", "scenario file (TOML) or robot file (URDF or MJCF)", optional=True),),
         (
             Option(
                 "function",

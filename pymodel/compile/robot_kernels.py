@@ -15,7 +15,7 @@ from pymodel.compile.graph import OPERATIONS, Graph
 from pymodel.compile.kernel import Kernel, record
 from pymodel.compile.recording_limit import TooManyOperationsError, limited
 from pymodel.compile.streams import numbered
-from pymodel.mechanism import urdf
+from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot, kept_with_robot, one_line
 
@@ -241,7 +241,7 @@ def told_of(robot: Robot) -> tuple[str, ...]:
     """A robot's warnings, and what the snapping of its transforms saves, if it was asked for."""
     if not robot.snap or not robot.source:
         return robot.warnings
-    plain = urdf.load(robot.source, robot.floating)
+    plain = robot_file.load(robot.source, robot.floating)
     try:
         totals = [sum(operations(recorded(reduced(x), "ID")).values()) for x in (plain, robot)]
     except TooManyOperationsError:  # too large to be recorded

@@ -17,7 +17,6 @@ import sys
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -30,34 +29,38 @@ from urdf_parser_py.urdf import Link as UrdfLink
 from urdf_parser_py.urdf import Pose as UrdfPose
 from urdf_parser_py.xml_reflection.core import ObjectType, ParseError
 
-from pymodel.arith.errors import Error, InputError, require_path
-from pymodel.mechanism.articulated import resistances
+from pymodel.arith.errors import require_path
 from pymodel.mechanism.decimals import decimal
-from pymodel.mechanism.moments import ROUNDING, are_of_no_body
+from pymodel.mechanism.moments import ROUNDING
 from pymodel.mechanism.robot import (
     FIXED_BASE,
     FREE,
     PRISMATIC,
     REVOLUTE,
     FixedLink,
-    Link,
     Robot,
     moved,
     one_line,
     shown,
 )
+from pymodel.mechanism.robot_bodies import (
+    LARGEST,
+    ROOT_JOINT,
+    Body,
+    RobotError,
+    armatures,
+    checked,
+    fault,
+    frame_along,
+    links_of,
+    require_snap,
+    snapped_placements,
+    unapplied,
+)
 from pymodel.mechanism.rotations import from_angles
-
-ROOT_JOINT = "root_joint"  #: name of a floating base's joint
 
 FIXED = "fixed"
 KINDS = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC}
-
-SNAP = 1e-5  #: what takes an angle of 1.5708 for a right one
-SNAP_OFFSET = 1e-4  #: m; times what rotations are snapped by: entries of offsets that become 0
-LARGEST_SNAP = 1e-2
-DUST = 1e-15  #: what is smaller, of a placement of 1 and 1 m, comes from its sines and cosines
-RESISTING = 1e-9  #: of :func:`resistances`, above which more than rounding resists a joint
 
 #: Elements of links and joints that bear on dynamics; the rest (meshes, limits) is not parsed.
 READ = ("inertial", "origin", "parent", "child", "axis", "dynamics", "mimic")
@@ -71,30 +74,8 @@ NUMBERS = {
     "mimic": {"multiplier": 1, "offset": 1},
 }
 NEEDED = {"axis": "xyz", "mass": "value", "parent": "link", "child": "link", "mimic": "joint"}
+XACRO = "`pip install xacro` and `xacro <file> > robot.urdf`"
 UNBOUND_PREFIX = expat.errors.codes[expat.errors.XML_ERROR_UNBOUND_PREFIX]
-#: No number but an axis', which is scaled, is larger: SI units; products of ten are finite.
-LARGEST = 1e30
-
-
-class RobotError(Error, ValueError):
-    """A robot that makes no sense; ``str()`` is the single line ``file: element: reason``.
-
-    Parameters
-    ----------
-    source : str
-        File.
-    element : str
-        Link or joint, as ``joint elbow``; empty if the whole file is meant.
-    reason : str
-    """
-
-    def __init__(self, source: str, element: str, reason: str) -> None:
-        self.source, self.element, self.reason = source, one_line(element), one_line(reason)
-        super().__init__(source, element, reason)
-
-    def __str__(self) -> str:
-        """The line; its parts are the arguments, from which pickle makes the error again."""
-        return ": ".join(filter(None, (self.source, self.element, self.reason)))
 
 
 def load(
@@ -145,8 +126,7 @@ def load(
         number of 0 to 0.01.
     """
     require_path("path", path)
-    if isinstance(snap, bool) or not (isinstance(snap, Real) and 0.0 <= snap <= LARGEST_SNAP):
-        raise InputError(f"snap: must be a number of 0 to {LARGEST_SNAP:g}, got {snap!r}")
+    require_snap(snap)
     source = os.fspath(path)
     file = _parsed(source)
     root, children = _tree(source, file)
@@ -155,28 +135,16 @@ def load(
         raise RobotError(source, "", "no joint moves")
     said = "is not declared: what has it is not read"
     notes = tuple(one_line(f"prefix {name} {said}") for name in file.undeclared)
-    snapped = tuple(_snapped_placements(bodies, float(snap)))
+    snapped = tuple(snapped_placements(bodies, float(snap)))
     joints = {joint.name: joint for joint in file.joints}
     moving = [joints[body.joint] for body in bodies if body.kind != FREE]
-    dampings = {joint.name: _damping(joint) for joint in moving} if damping else {}
-    armatures = _armature(source, armature, [joint.name for joint in moving])
-    links = []
+    given = armatures(source, armature, [joint.name for joint in moving])
     for body in bodies:
-        parent = np.eye(3) if body.parent == FIXED_BASE else bodies[body.parent].frame
-        link = Link(
-            name=body.name,
-            joint=body.joint,
-            kind=body.kind,
-            parent=body.parent,
-            rotation=parent.T @ body.rotation @ body.frame + 0.0,  # -0 becomes 0
-            offset=parent.T @ body.offset + 0.0,
-            inertia=moved(body.inertia, body.frame.T, np.zeros(3)) + 0.0,
-            damping=dampings.get(body.joint, 0.0),
-            armature=armatures.get(body.joint, 0.0),
-            frame_rotation=body.frame.T,
-        )
-        links.append(link)
-    odd = (*_check_inertia(source, links), *_inertia_warnings(links))
+        if damping and body.kind != FREE:
+            body.damping = _damping(joints[body.joint])
+        body.armature = given.get(body.joint, 0.0)
+    links = links_of(bodies)
+    odd = checked(source, links)
     warnings = (*snapped, *_joint_warnings(moving, joints, damping), *odd)
     return Robot(
         file.name,
@@ -187,6 +155,22 @@ def load(
         notes=notes,
         warnings=tuple(map(one_line, warnings)),
     )
+
+
+def file_order(robot: Robot) -> list[str]:
+    """Names of the joints that move, depth first, those on a link as the file lists them."""
+    file = _parsed(robot.source)
+    root, children = _tree(robot.source, file)
+    places = {joint.name: place for place, joint in enumerate(file.joints)}
+    found = [ROOT_JOINT] if robot.floating else []
+    for on_link in children.values():
+        on_link.sort(key=lambda joint: -places[joint.name])  # the next one last
+    pending = [*children[root]]
+    while pending:
+        joint = pending.pop()
+        found += [] if joint.type == FIXED else [joint.name]
+        pending += children[joint.child]
+    return found
 
 
 @dataclass
@@ -222,7 +206,7 @@ def parsed_xml(source: str) -> ElementTree.Element:
     if not tree.get("name"):
         raise RobotError(source, "", "<robot> has no name")
     if any("xacro}" in element.tag for element in tree.iter()):
-        raise RobotError(source, "", "has macros: make a URDF of it, `xacro <file> > robot.urdf`")
+        raise RobotError(source, "", f"has macros: make a URDF of it, {XACRO}")
     for element in tree.iter():
         element.tag = element.tag.removeprefix(f"{space}}}")
     return tree
@@ -385,72 +369,22 @@ def _check_joints(source: str, joints: list[UrdfJoint]) -> None:
         if joint.type not in (FIXED, *KINDS):
             raise RobotError(source, f"joint {joint.name}", f"unknown type {joint.type}")
         for what, value in (("damping", _damping(joint)), ("friction", _friction(joint))):
-            if fault := _fault(what, value):
-                raise RobotError(source, f"joint {joint.name}", fault)
-
-
-def _fault(what: str, value: float) -> str | None:
-    """What is wrong with a number of a joint that is to resist it."""
-    if isinstance(value, Real) and 0 <= value <= LARGEST:
-        return None
-    return f"its {what} must be a number of 0 to {LARGEST:.0e}, got {value}"
-
-
-@dataclass
-class _Body:
-    """A moving link in URDF's frames, with what is fixed to it."""
-
-    name: str
-    joint: str
-    kind: str
-    parent: int
-    rotation: np.ndarray
-    offset: np.ndarray
-    frame: np.ndarray  # from the frame whose z is the joint's axis to URDF's
-    inertia: np.ndarray
-
-    def snap(self, near: float) -> int:
-        """Snap the placement; returns how many entries changed by more than rounding."""
-        rotation = _snapped(self.rotation, max(near, DUST))
-        small = max(near * SNAP_OFFSET, DUST * max(1.0, float(np.abs(self.offset).max())))
-        offset = np.where(np.abs(self.offset) < small, 0.0, self.offset)
-        changes = np.abs(np.column_stack((rotation - self.rotation, offset - self.offset)))
-        self.rotation, self.offset = rotation, offset
-        return int(np.sum(changes > ROUNDING))
-
-
-def _snapped(rotation: np.ndarray, most: float) -> np.ndarray:
-    """The rotation whose entries near 0 and +-1 are exactly that; itself if there is none near.
-
-    Snapped entries alone make no rotation where an angle of 1.5708 follows others of any value.
-    So the nearest rotation is taken and snapped again, until both agree. Near +-1 is what is so
-    with entries near 0 beside it: an angle e leaves 1 - e^2 / 2 next to e.
-    """
-    found = rotation
-    for _ in range(100):  # where they will agree, the distance halves
-        whole = np.round(found)
-        near = np.where(whole == 0, most, max(most**2 / 2, DUST))
-        found = np.where(np.abs(found - whole) < near, whole, found)
-        u, _, v = np.linalg.svd(found)
-        agreed = np.abs(u @ v - found).max() < 1e-15
-        if agreed and np.abs(found - rotation).max() < most:
-            return found + 0.0  # -0 becomes 0
-        found = u @ v
-    return rotation + 0.0
+            if wrong := fault(what, value):
+                raise RobotError(source, f"joint {joint.name}", wrong)
 
 
 def _lumped(
     source: str, file: _File, root: str, children: dict[str, list[UrdfJoint]], floating: bool
-) -> tuple[list[_Body], dict[str, FixedLink]]:
+) -> tuple[list[Body], dict[str, FixedLink]]:
     """Links that move, depth first, each with what is fixed to it; and the fixed ones by name."""
     links = {link.name: link for link in file.links}
-    bodies: list[_Body] = []
+    bodies: list[Body] = []
     fixed: dict[str, FixedLink] = {}
     identity = np.eye(3), np.zeros(3)
     carrier = FIXED_BASE
     inertia = _inertia(source, links[root], not floating)
     if floating:
-        bodies.append(_Body(root, ROOT_JOINT, FREE, FIXED_BASE, *identity, np.eye(3), inertia))
+        bodies.append(Body(root, ROOT_JOINT, FREE, FIXED_BASE, *identity, np.eye(3), inertia))
         carrier = 0
     else:
         fixed[root] = FixedLink(carrier, *identity)
@@ -470,9 +404,9 @@ def _lumped(
         else:
             if joint.name in (body.joint for body in bodies):
                 raise RobotError(source, f"joint {joint.name}", "the floating base has this name")
-            kind, frame = KINDS[joint.type], _frame(source, joint)
+            kind, frame = KINDS[joint.type], frame_along(_axis(source, joint))
             bodies.append(
-                _Body(joint.child, joint.name, kind, carrier, rotation, offset, frame, inertia)
+                Body(joint.child, joint.name, kind, carrier, rotation, offset, frame, inertia)
             )
             carrier, (rotation, offset) = len(bodies) - 1, identity
         pending += [(each, carrier, rotation, offset) for each in reversed(children[joint.child])]
@@ -509,29 +443,11 @@ def _inertia(source: str, link: UrdfLink, held: bool) -> np.ndarray:
     return moved(inertia, *_placement(inertial.origin))
 
 
-def _frame(source: str, joint: UrdfJoint) -> np.ndarray:
-    """From a frame whose z axis is the joint's axis to URDF's; a signed permutation if possible."""
+def _axis(source: str, joint: UrdfJoint) -> np.ndarray:
     axis = np.array(joint.axis or (1, 0, 0), float)
     if not axis.any():
         raise RobotError(source, f"joint {joint.name}", "its axis is zero")
-    _, exponent = np.frexp(np.abs(axis).max())
-    axis = np.ldexp(axis, -exponent)  # its squares are neither 0 nor infinite
-    axis /= np.linalg.norm(axis)
-    axis = np.where(np.abs(axis) < ROUNDING, 0.0, axis)
-    main = int(np.argmax(np.abs(axis)))
-    others = (main + 1) % 3, (main + 2) % 3
-    across = np.eye(3)[min(others, key=lambda k: abs(axis[k]))]
-    across = across - (across @ axis) * axis
-    across /= np.linalg.norm(across)
-    return np.column_stack((across, np.cross(axis, across), axis))
-
-
-def _snapped_placements(bodies: list[_Body], near: float) -> Iterator[str]:
-    """Snap the placements; say what changed."""
-    counts = {body.joint: body.snap(near) for body in bodies}
-    if near and any(counts.values()):
-        names = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
-        yield f"{sum(counts.values())} entries of joint transforms rounded to 0, 1 or -1: {names}"
+    return axis
 
 
 def _joint_warnings(joints: list[UrdfJoint], names: Container[str], damping: bool) -> Iterator[str]:
@@ -544,13 +460,7 @@ def _joint_warnings(joints: list[UrdfJoint], names: Container[str], damping: boo
     if missing:
         yield f"what a mimic joint mimics is not there: {', '.join(missing)}"
     damped = [joint.name for joint in joints if _damping(joint)]
-    if damped and not damping:
-        yield f"damping is not applied: {', '.join(damped)}"
-    if damping and not damped:
-        yield "there is no joint damping to apply"
-    rubbing = [joint.name for joint in joints if _friction(joint)]
-    if rubbing:
-        yield f"dry friction is not applied: {', '.join(rubbing)}"
+    yield from unapplied(damped, [joint.name for joint in joints if _friction(joint)], damping)
 
 
 def _damping(joint: UrdfJoint) -> float:
@@ -559,62 +469,3 @@ def _damping(joint: UrdfJoint) -> float:
 
 def _friction(joint: UrdfJoint) -> float:
     return (joint.dynamics and joint.dynamics.friction) or 0.0
-
-
-def _armature(
-    source: str, armature: float | Mapping[str, float], joints: list[str]
-) -> dict[str, float]:
-    """The armature of each joint that has one."""
-    drives = dict(armature if isinstance(armature, Mapping) else dict.fromkeys(joints, armature))
-    for name, value in drives.items():
-        if name not in joints:
-            raise InputError(f"{source}: armature: there is no moving joint {one_line(name)}")
-        if fault := _fault("armature", value):
-            raise InputError(f"{source}: joint {one_line(name)}: {fault}")
-    return drives
-
-
-def _check_inertia(source: str, links: list[Link]) -> Iterator[str]:
-    """Refuse what leaves a joint without inertia; warn where its own link has none."""
-    shares, carried = resistances(links), []
-    for link, share in zip(links, shares, strict=True):
-        element, spread = f"link {link.name}", np.trace(link.inertia[:3, :3])
-        if link.kind == FREE:
-            if not (link.mass > 0 and abs(_moments(link)[0]) > ROUNDING * spread):
-                raise RobotError(source, element, "a floating base without inertia")
-            continue
-        about_axis = link.inertia[0, 0] + link.inertia[1, 1] - ROUNDING * spread
-        resisting = link.mass if link.kind == PRISMATIC else about_axis
-        if resisting > 0 or link.armature > 0:
-            continue
-        if not share > RESISTING:
-            reason = f"no inertia, with all that it carries, that resists joint {link.joint}"
-            raise RobotError(source, element, f"{reason}; armature would")
-        carried.append(f"{link.name} ({link.joint})")
-    if carried:
-        what = "resisted by what hangs on the link only, so M may become singular"
-        yield f"{what}: {', '.join(carried)}"
-
-
-def _moments(link: Link) -> np.ndarray:
-    """Principal moments of inertia about the centre of mass, ascending, kg m^2."""
-    about_centre = link.inertia[:3, :3].copy()
-    if link.mass:
-        about_centre -= np.outer(link.first_moment, link.first_moment) / link.mass
-    return np.linalg.eigvalsh(np.trace(about_centre) * np.eye(3) - about_centre)
-
-
-def _inertia_warnings(links: list[Link]) -> Iterator[str]:
-    """Inertias that no body has."""
-    negative, uneven = [], []
-    for link in links:
-        lowest, middle, highest = moments = _moments(link)
-        rounding = ROUNDING * np.trace(link.inertia[:3, :3])
-        if lowest < -rounding:
-            negative.append(f"{link.name} ({lowest:.3g} kg m^2)")
-        elif are_of_no_body(moments, rounding):
-            uneven.append(f"{link.name} ({highest:.3g} > {lowest:.3g} + {middle:.3g} kg m^2)")
-    if negative:
-        yield f"a principal moment of inertia is negative: {', '.join(negative)}"
-    if uneven:
-        yield f"a principal moment of inertia is beyond the sum of the others: {', '.join(uneven)}"

@@ -1,6 +1,6 @@
 """A robot's functions by Pinocchio, to compare with; needs the package ``pin``.
 
-Pinocchio reads the robot's file itself, but for what bears on no function: limits, without which it
+Pinocchio reads a URDF itself, but for what bears on no function: limits, without which it
 takes no joint, are made up, and meshes left out. Its placements are the file's, whatever
 :mod:`urdf` was asked to round. It gets the armature, and the configuration of a continuous joint as
 cosine and sine; it has no joint damping.
@@ -19,22 +19,32 @@ from pymodel.algorithms.rigid_body.functions import (
     columns,
     force_columns,
 )
-from pymodel.mechanism import urdf
+from pymodel.mechanism import robot_file, urdf
 from pymodel.mechanism.moments import ROUNDING
-from pymodel.mechanism.robot import FIXED_BASE, Robot
+from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, REVOLUTE, Robot
+from pymodel.mechanism.robot_bodies import SNAP_OFFSET, RobotError
 from pymodel.runs.closed_loop import ClosedLoop
 
+JOINTS = {
+    FREE: pinocchio.JointModelFreeFlyer,
+    REVOLUTE: pinocchio.JointModelRZ,
+    PRISMATIC: pinocchio.JointModelPZ,
+}
 SQUARED = 100  # a number of up to 2 to this power, or down to its inverse, can be squared
 
 
 def model(robot: Robot) -> pinocchio.Model:
     """Pinocchio's model of the file that a robot was read from, as :mod:`urdf` read it.
 
+    Of an MJCF, which Pinocchio reads in other ways, it is a model of the robot's links.
+
     Raises
     ------
-    pymodel.mechanism.urdf.RobotError
+    pymodel.mechanism.robot_bodies.RobotError
         If Pinocchio places a joint elsewhere, by more than snapping explains.
     """
+    if _is_of_links(robot):
+        return _of_links(robot)
     base = [pinocchio.JointModelFreeFlyer()] if robot.floating else []
     found = pinocchio.buildModelFromXML(_as_read(robot.source), *base)
     for index, link in enumerate(robot.links):
@@ -44,10 +54,34 @@ def model(robot: Robot) -> pinocchio.Model:
         rotation = parent.T @ link.rotation @ link.frame_rotation
         placement = pinocchio.SE3(rotation, parent.T @ link.offset)
         _check_placement(robot, link.joint, placement, found.jointPlacements[index + 1])
-    found.armature = np.array(
-        [0.0] * 6 * robot.floating + [x.armature for x in robot.links[robot.first :]]
-    )
+    found.armature = _armature(robot)
     return found
+
+
+def _is_of_links(robot: Robot) -> bool:
+    """Whether Pinocchio gets the links of a robot, as its file is one that it is not to read."""
+    return robot_file.root_element(robot.source) != robot_file.URDF
+
+
+def _of_links(robot: Robot) -> pinocchio.Model:
+    """Pinocchio's model of the links; its joints' frames are those of the links."""
+    found = pinocchio.Model()
+    found.gravity = pinocchio.Motion(np.array([0, 0, -robot.gravity]), np.zeros(3))
+    for link in robot.links:
+        placement = pinocchio.SE3(link.rotation, link.offset)
+        joint = found.addJoint(link.parent + 1, JOINTS[link.kind](), placement, link.joint)
+        second = link.inertia[:3, :3]
+        com = link.first_moment / link.mass if link.mass else np.zeros(3)
+        second = second - link.mass * np.outer(com, com)
+        moments = np.trace(second) * np.eye(3) - second
+        inertia = pinocchio.Inertia(link.mass, com, moments)
+        found.appendBodyToJoint(joint, inertia, pinocchio.SE3.Identity())
+    found.armature = _armature(robot)
+    return found
+
+
+def _armature(robot: Robot) -> np.ndarray:
+    return np.array([0.0] * 6 * robot.floating + [x.armature for x in robot.links[robot.first :]])
 
 
 def _check_placement(robot: Robot, joint: str, ours: pinocchio.SE3, theirs: pinocchio.SE3) -> None:
@@ -55,9 +89,9 @@ def _check_placement(robot: Robot, joint: str, ours: pinocchio.SE3, theirs: pino
     turned = np.abs(ours.rotation - theirs.rotation).max()
     shifted = np.abs(ours.translation - theirs.translation).max()
     rounding = ROUNDING * max(1.0, np.abs(theirs.translation).max())
-    if turned > robot.snap + ROUNDING or shifted > robot.snap * urdf.SNAP_OFFSET + rounding:
+    if turned > robot.snap + ROUNDING or shifted > robot.snap * SNAP_OFFSET + rounding:
         reason = f"not where Pinocchio has it: turned by {turned:.3g}, shifted by {shifted:.3g} m"
-        raise urdf.RobotError(robot.source, f"joint {joint}", reason)
+        raise RobotError(robot.source, f"joint {joint}", reason)
 
 
 def _as_read(path: str) -> str:
@@ -162,9 +196,13 @@ def _wrenches(
         np.stack([table.get(name, still) for name in force_columns([link])], axis=-1)
         for link in range(len(robot.links))
     ]
+    frames = [pinocchio.SE3.Identity() for _ in robot.links]
+    if _is_of_links(robot):
+        frames = [pinocchio.SE3(link.frame_rotation, link.frame_offset) for link in robot.links]
     for wrenches in zip(*found, strict=True):
         forces = pinocchio.StdVec_Force()
-        forces.extend([pinocchio.Force.Zero(), *map(pinocchio.Force, wrenches)])
+        acting = map(pinocchio.Force, wrenches)
+        forces.extend([pinocchio.Force.Zero(), *map(pinocchio.SE3.act, frames, acting)])
         yield forces
 
 

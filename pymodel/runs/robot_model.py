@@ -19,7 +19,7 @@ from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.arith.errors import require_flag
 from pymodel.compile.robot_kernels import Count, count, told_of
 from pymodel.machine.isa import Machine
-from pymodel.mechanism import urdf
+from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import FIXED_BASE, FixedLink, Robot
 from pymodel.runs import robot_calls
@@ -51,17 +51,20 @@ def load_robot(
     lanes: str | None = None,
     snap: float = 0.0,
 ) -> RobotModel:
-    """Read a robot from its URDF.
+    """Read a robot from its URDF or MJCF.
 
     Parameters
     ----------
     path : str or Path
+        The root element says the format. MJCF needs the package's extra ``mjcf``.
     floating : bool
-        The base is free to move: six more degrees of freedom, which come first.
+        The base is free to move: six more degrees of freedom, which come first. The base of an MJCF
+        moves as the file says.
     damping : bool
         Apply the joint damping of the file, which Pinocchio ignores.
     armature : float or dict
-        Inertia of the joints' drives, kg m^2 or kg; by the joint's name, or one for all.
+        Inertia of the joints' drives, kg m^2 or kg; by the joint's name, or one for all. That of an
+        MJCF is the file's where none is given.
     arithmetic : str
         ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
     target : str
@@ -79,7 +82,7 @@ def load_robot(
 
     Raises
     ------
-    pymodel.mechanism.urdf.RobotError
+    pymodel.mechanism.robot_bodies.RobotError
         If the file makes no robot; one line says why.
     InputError
         If the path is none, an option is none of these, an armature is negative or of no joint,
@@ -90,7 +93,7 @@ def load_robot(
     machine, target = robot_calls.machine_of(lanes), robot_calls.OLD_NAMES.get(target, target)
     if lanes is not None and target != robot_calls.TWIN:
         raise InputError(f"lanes {lanes!r}: only for the target {robot_calls.TWIN}")
-    robot = urdf.load(path, floating, damping, armature, snap)
+    robot = robot_file.load(path, floating, damping, armature, snap)
     refuse_unused_of_robot(robot, (), damping, armature)
     return RobotModel(robot, arithmetic, target, machine)
 
@@ -136,7 +139,7 @@ class RobotModel:
         target: str = robot_calls.MODEL,
         machine: Machine | None = None,
     ) -> None:
-        require(robot, Robot, "mechanism.urdf.load")
+        require(robot, Robot, "mechanism.robot_file.load")
         if machine is not None:
             require(machine, Machine, "Machine")
         robot_calls.arithmetic_on(target, arithmetic)

@@ -16,6 +16,7 @@ from pymodel.machine.c_driver import Status
 from pymodel.machine.model import Twin
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.compiled import library_image, run_image
 from pymodel.runs.engine_calls import changed, prepare_library
@@ -130,7 +131,7 @@ def _run_of(machine, scenario, rebase):
 
 def _library(machine, factor=1.0):
     """Functions of the robot with its inertias scaled."""
-    robot = urdf.load(ROOT / ROBOT, snap=urdf.SNAP)
+    robot = urdf.load(ROOT / ROBOT, snap=SNAP)
     links = tuple(replace(link, inertia=factor * link.inertia) for link in robot.links)
     small = reduced(replace(robot, links=links))
     functions = BENCH.settings["functions"]

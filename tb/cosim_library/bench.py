@@ -20,6 +20,7 @@ from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 
@@ -81,7 +82,7 @@ def _of_scenario(name: str, function: str) -> Source:
 
 def _of_robot(name: str, function: str) -> Source:
     """A rigid-body function of a robot; the masses of its links are exchanged."""
-    robot = urdf.load(ROOT / "robots" / f"{name}.urdf", snap=urdf.SNAP)
+    robot = urdf.load(ROOT / "robots" / f"{name}.urdf", snap=SNAP)
 
     @cache
     def kernel(factor: float) -> Kernel:

@@ -39,10 +39,11 @@ from pymodel.hardware.places import ROOT
 from pymodel.hardware.scoreboard import Scoreboard
 from pymodel.hardware.step_array import Outcome, StepArray, machine_of
 from pymodel.machine.isa import Machine
-from pymodel.mechanism import urdf
+from pymodel.mechanism import robot_file
 from pymodel.mechanism.coordinates import displaced
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.array_runs import SHOWN, Array, Ensemble, prepare_array
@@ -98,12 +99,12 @@ def test_of(bench: Bench) -> Any:
 
 def robot_of(job: Mapping[str, Any]) -> Robot:
     """The robot of a job."""
-    return _robot(job["robot"], job["floating"], job.get("snap", urdf.SNAP))
+    return _robot(job["robot"], job["floating"], job.get("snap", SNAP))
 
 
 @cache
 def _robot(path: str, floating: bool, snap: float) -> Robot:
-    return reduced(urdf.load(ROOT / path, floating, snap=snap))
+    return reduced(robot_file.load(ROOT / path, floating, snap=snap))
 
 
 def kernels(job: dict[str, Any]) -> dict[str, Kernel | Chain]:

@@ -18,7 +18,8 @@ from pymodel.hardware.places import ROOT
 from pymodel.hardware.scoreboard import Scoreboard
 from pymodel.hardware.step_engine import StepEngine, machine_of
 from pymodel.hardware.step_watch import seen_from_inside
-from pymodel.mechanism import urdf
+from pymodel.mechanism import robot_file
+from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.runs.closed_loop import ClosedLoop, LoopRun, bent, prepare, simulate
 
 CONFIG = "second"  # the configuration that runs of other robots derive from
@@ -81,8 +82,8 @@ async def _started(bench: Bench, dut: Any) -> StepEngine:
 
 
 def _loop(bench: Bench, steps: int) -> ClosedLoop:
-    snap = bench.settings.get("snap", urdf.SNAP)
-    return bent(urdf.load(ROOT / bench.settings["robot"], snap=snap), steps)
+    snap = bench.settings.get("snap", SNAP)
+    return bent(robot_file.load(ROOT / bench.settings["robot"], snap=snap), steps)
 
 
 async def _motion(

@@ -28,9 +28,10 @@ from pymodel.hardware.handover import print_progress
 from pymodel.hardware.places import ROOT
 from pymodel.hardware.scoreboard import Scoreboard
 from pymodel.hardware.step_engine import StepEngine, machine_of
-from pymodel.mechanism import urdf
+from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.runs.engine_calls import Call, batched, prepare_call
 from pymodel.runs.robot_calls import bits_of, random_states, read_table
 
@@ -63,8 +64,8 @@ async def _function(
     board: Scoreboard, engine: StepEngine, settings: dict[str, Any], out: str | None
 ) -> None:
     function, fmt = settings["function"], engine.machine.fmt
-    floating, snap = settings.get("floating", False), settings.get("snap", urdf.SNAP)
-    robot = reduced(urdf.load(ROOT / settings["robot"], floating, snap=snap))
+    floating, snap = settings.get("floating", False), settings.get("snap", SNAP)
+    robot = reduced(robot_file.load(ROOT / settings["robot"], floating, snap=snap))
     method = settings.get("method") or cheapest(robot, function)
     call = prepare_call(engine.machine, recorded(robot, function, method))
     if "inputs" in settings:

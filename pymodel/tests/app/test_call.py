@@ -13,6 +13,7 @@ from pymodel.mechanism.urdf import load
 from pymodel.runs.robot_calls import call as call_table
 from pymodel.runs.robot_calls import random_states, read_table, write_table
 from pymodel.runs.robot_model import load_robot
+from pymodel.tests.mjcf import ARM, mjcf
 from pymodel.tests.robots import ROBOTS
 
 IIWA, HYQ = str(ROBOTS / "iiwa14.urdf"), str(ROBOTS / "hyq.urdf")
@@ -269,6 +270,35 @@ def test_count_prints_all_functions(capsys):
     )
     assert main(["count", "--floating"]) == 2
     assert "only for a robot file" in capsys.readouterr().err
+
+
+def test_a_robot_is_one_by_what_its_file_holds(capsys):
+    """Of any name: XML, also after a byte order mark and lines, is no scenario."""
+    Path("arm.model.xml").write_text(f"\ufeff\n\n{mjcf(ARM)}")
+    assert main(["count", "arm.model.xml", "--markdown"]) == 0
+    assert capsys.readouterr().out.startswith("### r: 5 degrees of freedom, fixed base\n")
+    Path("arm").write_text(Path(IIWA).read_text())
+    compiled = ["compile", "arm", "--function", "ID", "--out", "a.img"]
+    assert main(compiled) == 0
+    assert "iiwa14: 7 degrees of freedom" in capsys.readouterr().err
+    assert main(["joints", "arm", "--order", "sorted"]) == 2
+    assert capsys.readouterr().err == "--order sorted: must be pinocchio or file\n"
+
+
+def test_joints_in_the_order_of_the_file(capsys):
+    text = Path(IIWA).read_text()
+    names = [f"iiwa_joint_{k}" for k in range(1, 8)]
+    first, second = (f'<joint name="{name}"' for name in ("z", "a"))
+    arms = "".join(
+        f'{joint} type="revolute"><parent link="iiwa_link_7"/><child link="l{k}"/></joint>'
+        f'<link name="l{k}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" '
+        f'iyz="0" izz="1"/></inertial></link>'
+        for k, joint in enumerate((first, second))
+    )
+    Path("hand.urdf").write_text(text.replace("</robot>", f"{arms}</robot>"))
+    for options, last in (([], ["a", "z"]), (["--order", "file"], ["z", "a"])):
+        assert main(["joints", "hand.urdf", *options]) == 0
+        assert capsys.readouterr().out.split() == [*names, *last]
 
 
 def test_names_are_lines(capsys):

@@ -147,7 +147,7 @@ OUT = ("--out", "x")
         ([PENDULUM, "--function", "fly", *OUT], "--function: must be one of "),
         (
             [PENDULUM, "--function", "ID", *OUT],
-            "--function: ID is of a robot, whose file must end with .urdf",
+            "--function: ID is of a robot",
         ),
         (
             [IIWA, "--function", "dID", "--function", "diFD", "--armature", "1", *OUT],
@@ -169,8 +169,8 @@ OUT = ("--out", "x")
             [PENDULUM, "--base", "ldl", *OUT],
             "--base ldl: only for a chain of bodies that is closed",
         ),
-        ([PENDULUM, "--floating", *OUT], "--floating: only for a robot file (.urdf)"),
-        ([PENDULUM, "--armature", "0", *OUT], "--armature: only for a robot file (.urdf)"),
+        ([PENDULUM, "--floating", *OUT], "--floating: only for a robot file"),
+        ([PENDULUM, "--armature", "0", *OUT], "--armature: only for a robot file"),
         ([PENDULUM, "--parameters-as-data", *OUT], "--parameters-as-data: only for a robot file"),
         ([IIWA, *OUT], "--function: give one or more of ID, FD"),
         ([IIWA, "--function", "step", *OUT], "--function: must be one of ID, FD"),

@@ -11,6 +11,7 @@ from pymodel.app import loop as closed_loop
 from pymodel.app.command import main
 from pymodel.app.loop import MOTION, PICTURE
 from pymodel.hardware.cosim.loop_handover import LoopHandover
+from pymodel.tests.mjcf import ARM, mjcf
 from pymodel.tests.places import ROOT
 
 IIWA = str(ROOT / "robots" / "iiwa14.urdf")
@@ -25,6 +26,15 @@ def test_a_run_on_the_model(tmp_path, capsys):
     assert len((tmp_path / MOTION).read_text().splitlines()) == 22
     assert (tmp_path / PICTURE).stat().st_size > 10_000
     assert "7 degrees of freedom" in capsys.readouterr().out
+
+
+def test_a_robot_of_mjcf(tmp_path, capsys):
+    path = tmp_path / "arm.xml"
+    path.write_text(mjcf(ARM))
+    assert main(["loop", str(path), "--steps", "5", "--out", str(tmp_path / "out")]) == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["q_error_to_Pinocchio"] < 1e-6
+    assert "r: 5 degrees of freedom, fixed base" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,11 @@ from pymodel.app.table import NAMED
 from pymodel.arith import c_build
 from pymodel.arith.fp import BINARY32
 from pymodel.hardware.cosim.calls import Calls
+from pymodel.mechanism import mjcf as mjcf_reader
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.urdf import load
 from pymodel.runs import robot_calls
+from pymodel.tests.mjcf import ARM, QUADRUPED, mjcf
 from pymodel.tests.places import ROOT
 
 IIWA = str(ROOT / "robots" / "iiwa14.urdf")
@@ -88,6 +91,39 @@ def test_pinocchio_gets_an_axis_that_it_can_square(attempt, tmp_path, axis):
     assert attempt("ID", "--rows", "2", urdf=str(path)) == 0
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["float64_error_to_pinocchio"] < 1e-12
+
+
+@pytest.mark.parametrize("elements", [ARM, QUADRUPED], ids=["arm", "quadruped"])
+@pytest.mark.parametrize("function", ["FD", "dFD"])
+def test_an_mjcf_is_compared_with_mujoco(attempt, tmp_path, capsys, elements, function):
+    """But for derivatives, which MuJoCo has not."""
+    path = tmp_path / "robot.xml"
+    path.write_text(mjcf(elements))
+    assert attempt(function, "--rows", "2", urdf=str(path)) == 0
+    out = re.sub(r"[│\s]+", " ", capsys.readouterr().out)
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["float64_error_to_pinocchio"] < 1e-12
+    assert "damping is not applied" in " ".join(summary["notes"]) or elements is QUADRUPED
+    assert ("float64_error_to_mujoco" in summary) == (function == "FD")
+    if function == "FD":
+        assert summary["float64_error_to_mujoco"] < 1e-12
+        assert 1e-9 < summary["error_to_mujoco"] < 1e-5
+        assert "max error, float64 - MuJoCo" in out
+
+
+def test_a_reading_that_differs_from_mujoco_is_status_1(attempt, tmp_path, capsys, monkeypatch):
+    path = tmp_path / "robot.xml"
+    path.write_text(mjcf(ARM))
+    load_ = mjcf_reader.load
+
+    def heavier(*arguments):
+        robot_ = load_(*arguments)
+        first, *others = robot_.links
+        return replace(robot_, links=(replace(first, inertia=2 * first.inertia), *others))
+
+    monkeypatch.setattr(mjcf_reader, "load", heavier)
+    assert attempt("ID", "--rows", "2", urdf=str(path)) == 1
+    assert capsys.readouterr().err == "float64 differs from MuJoCo\n"
 
 
 @pytest.mark.parametrize("arithmetic", ["float64", "float32"])

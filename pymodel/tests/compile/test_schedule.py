@@ -13,6 +13,7 @@ from pymodel.compile.schedule import _ListScheduler, bounds, schedule
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.mechanism.scenario_file import load
 from pymodel.tests.chains import random_chain
 from pymodel.tests.places import ROOT, SCENARIOS
@@ -47,7 +48,7 @@ def test_cycles_of_the_demos(name, adders, contexts, most):
     ],
 )
 def test_words_of_the_iiwa_on_a_barrel(machine, function, most):
-    robot = reduced(urdf.load(ROBOTS / "iiwa14.urdf", snap=urdf.SNAP))
+    robot = reduced(urdf.load(ROBOTS / "iiwa14.urdf", snap=SNAP))
     kernel = robot_kernel(robot, function, cheapest(robot, function))
     assert schedule(machine.boundless, kernel, thorough=True).main <= most
 

@@ -8,6 +8,7 @@ import pytest
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import PRISMATIC, REVOLUTE, Robot
+from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.tests.robots import NAMES, ROBOTS, random_state, random_urdf
 from pymodel.tests.spatial import inverse_dynamics
 
@@ -55,7 +56,7 @@ def test_reduction_keeps_inverse_dynamics_of_random_trees(seed, floating, tmp_pa
     ],
 )
 def test_offsets_that_are_left(name, floating, count):
-    assert offsets(reduced(urdf.load(ROBOTS / f"{name}.urdf", floating, snap=urdf.SNAP))) == count
+    assert offsets(reduced(urdf.load(ROBOTS / f"{name}.urdf", floating, snap=SNAP))) == count
 
 
 def test_base_parameters_are_left(tmp_path):

@@ -13,6 +13,7 @@ from pymodel.arith.errors import InputError
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import FREE, PRISMATIC, REVOLUTE
+from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.mechanism.robot_scenario import scenario_of_robot
 from pymodel.mechanism.rotations import from_angles
 from pymodel.mechanism.scenario import ScenarioError
@@ -96,7 +97,7 @@ def test_degrees_of_freedom(name, fixed):
     assert str(urdf.load(path)) == f"{name}: {fixed} degrees of freedom, fixed base"
 
 
-@pytest.mark.parametrize("snap", [0.0, urdf.SNAP])
+@pytest.mark.parametrize("snap", [0.0, SNAP])
 def test_pinocchio_has_the_placements_of_the_file(snap):
     for name in NAMES:
         robot = urdf.load(ROBOTS / f"{name}.urdf", floating=True, snap=snap)
@@ -118,7 +119,7 @@ def test_a_small_tilt_that_is_meant_is_kept(load):
     """The gravity torque of an upright hinge that is not quite; as asked, it is none."""
     elements = link("a") + link("b", HEAVY) + joint("j", "a", "b", more=TILTED)
     torque = 4.0 * 9.81 * 0.3 * np.sin(8e-6)
-    tilted, upright = load(elements), load(elements, snap=urdf.SNAP)
+    tilted, upright = load(elements), load(elements, snap=SNAP)
     still = {"q": np.zeros(1), "qd": np.zeros(1), "qdd": np.zeros(1)}
     found, expected = (RobotModel(robot).inverse_dynamics(**still) for robot in (tilted, upright))
     assert found[0] == pytest.approx(torque, rel=1e-9) and expected[0] == 0.0
@@ -661,7 +662,7 @@ def test_files_that_are_no_urdf(tmp_path):
         (
             "<robot name='r' xmlns:xacro='http://www.ros.org/wiki/xacro'><link name='a'/>"
             "<xacro:leg prefix='l'/></robot>",
-            "has macros: make a URDF of it, `xacro <file> > robot.urdf`",
+            "has macros: make a URDF of it, `pip install xacro` and `xacro <file> > robot.urdf`",
         ),
     ):
         if content is not None:

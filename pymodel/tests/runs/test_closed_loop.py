@@ -12,6 +12,7 @@ from pymodel.arith.scalars import BitExact, Float64
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.runs import pinocchio_reference
 from pymodel.runs.closed_loop import as_floats, bent, prepare, simulate, warnings_of
 from pymodel.runs.input_error import InputError
@@ -19,7 +20,7 @@ from pymodel.runs.robot_model import RobotModel
 from pymodel.tests.robots import ROBOTS
 
 IIWA, HYQ = (urdf.load(ROBOTS / f"{name}.urdf") for name in ("iiwa14", "hyq"))
-SNAPPED = urdf.load(ROBOTS / "iiwa14.urdf", snap=urdf.SNAP)  # it fits the smallest engine
+SNAPPED = urdf.load(ROBOTS / "iiwa14.urdf", snap=SNAP)  # it fits the smallest engine
 SAME = 1e-12  # of float64 and Pinocchio: rad, rad/s; of torques relative to the largest
 
 

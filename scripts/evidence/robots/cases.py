@@ -8,6 +8,7 @@ from pymodel.arith.fp import BINARY32, Format
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.robot_bodies import SNAP
 from scripts.kernel.documents import MissingError, read
 from scripts.kernel.places import BUILD, ROOT
 
@@ -29,11 +30,11 @@ STATES, SEED = 200, 1
 NAMES = tuple(FUNCTIONS)
 LOOP = "PD control"  #: besides the functions: a step of the robot under it
 CLOSED_LOOP = BUILD / "runs" / "loop" / ARM
-LOOP_COMMAND = f"make closed-loop URDF=robots/{ARM}.urdf TARGET=engine SNAP={urdf.SNAP:g}"
+LOOP_COMMAND = f"make closed-loop URDF=robots/{ARM}.urdf TARGET=engine SNAP={SNAP:g}"
 
 
 @cache
-def robot(name: str, snap: float = urdf.SNAP) -> Robot:
+def robot(name: str, snap: float = SNAP) -> Robot:
     """A robot, its right angles taken for that; with 0 as its file has it, which others read."""
     return urdf.load(ROOT / "robots" / f"{name}.urdf", ROBOTS[name], snap=snap)
 

@@ -1,0 +1,456 @@
+"""Robots from MJCF files, through MuJoCo itself: what is read is what the library compiles.
+
+So defaults, includes, frames, the compiler's angles and inertias of shapes are the library's work.
+It reads whatever files a model names, as those of meshes; shapes, skins and pictures that no
+inertia comes from are deleted before it does.
+
+Coordinates are the file's: joints in MuJoCo's order, which is the file's, an angle or a way is
+``ref`` where the bodies stand as they are written. A free joint on the world is a floating base,
+whose numbers are in the order of all robots here: quaternion (x, y, z, w) and velocities in the
+base's frame, linear first, where MuJoCo has (w, x, y, z) and linear velocities in the world's.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from pymodel.arith.errors import InputError, require_path
+from pymodel.mechanism.moments import ROUNDING
+from pymodel.mechanism.robot import (
+    FIXED_BASE,
+    FREE,
+    PRISMATIC,
+    REVOLUTE,
+    FixedLink,
+    Robot,
+    moved,
+    one_line,
+    shown,
+)
+from pymodel.mechanism.robot_bodies import (
+    DUST,
+    LARGEST,
+    ROOT_JOINT,
+    Body,
+    RobotError,
+    armatures,
+    checked,
+    fault,
+    frame_along,
+    links_of,
+    require_snap,
+    snapped_placements,
+    unapplied,
+)
+from pymodel.mechanism.rotations import about_axis, from_quaternion
+
+EXTRA = "pip install 'hdca-accelerator[mjcf]'"
+SUFFIX = ".xml"  # MuJoCo takes a file's format from its name
+ALWAYS = 1  # of MuJoCo's mjtInertiaFromGeom: inertias of a file are not looked at
+WORLD = 0  # MuJoCo's index of the ground
+UP = np.array((0.0, 0.0, 1.0))
+
+#: Elements that bear on no dynamics but may name files, or shapes that are deleted.
+NEEDLESS = ("skins", "pairs", "excludes", "sensors", "keys", "textures", "hfields")
+
+
+def load(
+    path: str | os.PathLike[str],
+    floating: bool = False,
+    damping: bool = False,
+    armature: float | Mapping[str, float] = 0.0,
+    snap: float = 0.0,
+) -> Robot:
+    """Read a robot.
+
+    Parameters
+    ----------
+    path
+        MJCF file.
+    floating
+        The base must float. The file says whether it does, by a free joint on the world.
+    damping
+        Whether the joint damping of the file acts, with that of actuators on single joints.
+    armature
+        Inertia of the drives, seen at the joints, kg m^2 or kg: one value for all joints, or by
+        joint's name, in place of the file's. The file's is taken where none is given, with that of
+        actuators on single joints.
+    snap
+        As of :func:`pymodel.mechanism.urdf.load`.
+
+    Raises
+    ------
+    RobotError
+        If MuJoCo is not installed, cannot read the file or compile the model; if no joint moves;
+        for a ball joint, flexible parts, a second floating base or joints on the ground beside one,
+        armature of a floating base, damping that is not linear if it is asked for; for inertias as
+        by :func:`pymodel.mechanism.urdf.load`.
+    InputError
+        If the path is none; if armature is negative, no number, or of no joint; if snap is no
+        number of 0 to 0.01; if the base is to float and the file has no free joint.
+    """
+    require_path("path", path)
+    require_snap(snap)
+    source = os.fspath(path)
+    file = compiled(source)
+    model = file.model
+    _check_joints(file, damping)
+    bodies, fixed = _lumped(file)
+    if not bodies:
+        raise RobotError(source, "", "no joint moves")
+    if floating and bodies[0].kind != FREE:
+        raise InputError(f"{source}: floating: no body has a free joint, the base is fixed")
+    snapped = tuple(snapped_placements(bodies, float(snap)))
+    moving = [body for body in bodies if body.kind != FREE]
+    given = armatures(source, armature, [body.joint for body in moving])
+    dofs = [int(model.jnt_dofadr[j]) for j in range(model.njnt) if not _is_free(file, j)]
+    for body, dof in zip(moving, dofs, strict=True):
+        own = float(model.dof_armature[dof]) + file.drives["armature"].get(dof, 0.0)
+        if wrong := fault("armature", own):
+            raise RobotError(source, f"joint {body.joint}", wrong)
+        body.armature = given.get(body.joint, own) if armature else own
+        if damping:
+            body.damping = float(model.dof_damping[dof]) + file.drives["damping"].get(dof, 0.0)
+    links = links_of(bodies)
+    odd = checked(source, links)
+    unread = tuple(_unread(file))
+    left_out = (f"not read: {', '.join(unread)}",) if unread else ()
+    friction = _named(file, model.dof_frictionloss != 0)
+    damped = [name for name in _named(file, model.dof_damping != 0) if name != ROOT_JOINT]
+    told = (*snapped, *left_out, *unapplied(damped, friction, damping), *odd)
+    return Robot(
+        shown(file.name),
+        tuple(links),
+        gravity=float(np.linalg.norm(_gravity(file))),
+        source=source,
+        fixed=fixed,
+        snap=float(snap),
+        notes=tuple(map(one_line, file.notes)),
+        warnings=tuple(map(one_line, told)),
+    )
+
+
+@dataclass
+class Compiled:
+    """A compiled model, and what is known of it besides.
+
+    Attributes
+    ----------
+    source, name : str
+        File, and the model's name in it.
+    model : mujoco.MjModel
+    library : module
+        ``mujoco``.
+    collides : bool
+        Whether shapes of the file may touch.
+    plugins : int
+        How many the file asks for.
+    notes : list of str
+        What MuJoCo warned of.
+    bodies, joints : list of str
+        Their names; what has none in the file gets one.
+    drives : dict
+        ``armature`` and ``damping``: degree of freedom -> what actuators add to it.
+    """
+
+    source: str
+    name: str
+    model: Any
+    library: ModuleType
+    collides: bool
+    plugins: int
+    notes: list[str] = field(default_factory=list)
+    bodies: list[str] = field(default_factory=list)
+    joints: list[str] = field(default_factory=list)
+    drives: dict[str, dict[int, float]] = field(default_factory=dict)
+
+
+def _library(source: str) -> ModuleType:
+    try:
+        return import_module("mujoco")
+    except ModuleNotFoundError:
+        raise RobotError(source, "", f"to read MJCF needs MuJoCo: {EXTRA}") from None
+
+
+def compiled(source: str) -> Compiled:
+    """Compile a file.
+
+    Raises
+    ------
+    RobotError
+        If MuJoCo is not installed, cannot read the file or compile the model; for flexible parts.
+    """
+    library = _library(source)
+    if not source.lower().endswith(SUFFIX):
+        raise RobotError(source, "", f"MJCF: its name must end with {SUFFIX}, for MuJoCo")
+    with _warned(library) as notes:
+        try:
+            spec = library.MjSpec.from_file(source)
+            flexible = [part.name for part in spec.flexes]
+            collides = any(shape.contype or shape.conaffinity for shape in spec.geoms)
+            plugins, name = len(spec.plugins), spec.modelname
+            _without_needless(spec)
+            model = spec.compile()
+        except (ValueError, library.FatalError, library.UnexpectedError) as error:
+            raise RobotError(source, "", _told(error)) from None
+    if flexible:
+        raise RobotError(source, f"flex {flexible[0]}", "flexible parts are no links: remove them")
+    file = Compiled(source, name, model, library, collides, plugins, notes)
+    file.bodies = _names(file, model.nbody, library.mjtObj.mjOBJ_BODY, "body")
+    file.joints = _names(file, model.njnt, library.mjtObj.mjOBJ_JOINT, "joint")
+    for j in range(model.njnt):
+        if _is_free(file, j) and not _name(file, library.mjtObj.mjOBJ_JOINT, j):
+            file.joints[j] = ROOT_JOINT
+    for what in ("armature", "damping"):
+        file.drives[what] = _of_drives(file, getattr(model, f"actuator_{what}", None))
+    return file
+
+
+@contextmanager
+def _warned(library: ModuleType) -> Iterator[list[str]]:
+    """What MuJoCo warns of meanwhile; it would print that, and write MUJOCO_LOG.TXT."""
+    before: Any = library.get_mju_user_warning()
+    found: list[str] = []
+    library.set_mju_user_warning(lambda text: found.append(f"MuJoCo: {text}"))
+    try:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            yield found
+    finally:
+        library.set_mju_user_warning(before)
+        found += [f"MuJoCo: {each.message}" for each in told]
+
+
+def _told(error: Exception) -> str:
+    """An error of MuJoCo in one line, without the words that begin it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = ", ".join(lines) or type(error).__name__
+    for word in ("XML Error: ", "Error: ", "ParseXML: "):
+        text = text.removeprefix(word)
+    return f"MuJoCo: {text}"
+
+
+def _without_needless(spec: Any) -> None:
+    """Delete what names files and bears on no inertia."""
+    always = int(spec.compiler.inertiafromgeom) == ALWAYS
+    for shape in list(spec.geoms):
+        body = shape.parent
+        if body == spec.worldbody or (body.explicitinertial and not always):
+            spec.delete(shape)
+    for material in spec.materials:
+        material.textures = ["" for _ in material.textures]
+    for parts in NEEDLESS:
+        for part in list(getattr(spec, parts)):
+            spec.delete(part)
+    used = {shape.meshname for shape in spec.geoms}
+    for mesh in list(spec.meshes):
+        if mesh.name not in used:
+            spec.delete(mesh)
+
+
+def _name(file: Compiled, kind: Any, index: int) -> str:
+    return file.library.mj_id2name(file.model, kind, index) or ""
+
+
+def _names(file: Compiled, count: int, kind: Any, what: str) -> list[str]:
+    """All names of a kind; what has none gets one of its index."""
+    found = [_name(file, kind, index) for index in range(count)]
+    for index, name in enumerate(found):
+        if not name:
+            new = f"{what}{index}"
+            while new in found:
+                new += "_"
+            found[index] = new
+    return found
+
+
+def _of_drives(file: Compiled, values: np.ndarray | None) -> dict[int, float]:
+    """What actuators on single joints add to a degree of freedom: seen through their gears."""
+    found: dict[int, float] = {}
+    if values is None:  # an older MuJoCo
+        return found
+    model, transmissions = file.model, file.library.mjtTrn
+    on = int(transmissions.mjTRN_JOINT), int(transmissions.mjTRN_JOINTINPARENT)
+    for index in np.flatnonzero(values if values.ndim == 1 else values[:, 0]):
+        joint, kind = int(model.actuator_trnid[index, 0]), int(model.actuator_trntype[index])
+        if kind in on and not _is_free(file, joint):
+            dof, gear = int(model.jnt_dofadr[joint]), float(model.actuator_gear[index, 0])
+            found[dof] = found.get(dof, 0.0) + gear**2 * float(np.ravel(values[index])[0])
+    return found
+
+
+def _is_free(file: Compiled, joint: int) -> bool:
+    return _type(file, joint) == int(file.library.mjtJoint.mjJNT_FREE)
+
+
+def _type(file: Compiled, joint: int) -> int:
+    return int(file.model.jnt_type[joint])
+
+
+def _named(file: Compiled, dofs: np.ndarray) -> list[str]:
+    """Names of the joints that have some degrees of freedom."""
+    joints = sorted({int(file.model.dof_jntid[dof]) for dof in np.flatnonzero(dofs)})
+    return [file.joints[j] for j in joints]
+
+
+def _check_joints(file: Compiled, damping: bool) -> None:
+    """Refuse joints that robots have not."""
+    model, source = file.model, file.source
+    moving = [int(model.jnt_bodyid[j]) for j in range(model.njnt)]
+    free = [j for j in range(model.njnt) if _is_free(file, j)]
+    for j, name in enumerate(file.joints):
+        if _type(file, j) == int(file.library.mjtJoint.mjJNT_BALL):
+            reason = "a ball joint: write three hinges in its body, with axes across each other"
+            raise RobotError(source, f"joint {name}", reason)
+    for j in free[1:]:
+        reason = "a second floating base: a robot has one, so take it out of the file"
+        raise RobotError(source, f"body {file.bodies[moving[j]]}", reason)
+    for j in free:
+        for body in moving:
+            if model.body_rootid[body] != moving[j]:
+                reason = f"moves on the ground beside the floating base {file.bodies[moving[j]]}"
+                raise RobotError(source, f"body {file.bodies[body]}", f"{reason}: take one out")
+        dof = int(model.jnt_dofadr[j])
+        if model.dof_armature[dof : dof + 6].any():
+            reason = "armature of a floating base: write <freejoint/>, or armature='0'"
+            raise RobotError(source, f"joint {file.joints[j]}", reason)
+    for dof in range(model.nv if damping else 0):
+        name = file.joints[int(model.dof_jntid[dof])]
+        if wrong := fault("damping", float(model.dof_damping[dof])):
+            raise RobotError(source, f"joint {name}", wrong)
+        if free and dof < 6 and model.dof_damping[dof]:
+            raise RobotError(source, f"joint {name}", "damping of a floating base is not applied")
+        if _powers(model, "dof_dampingpoly")[dof].any():
+            raise RobotError(source, f"joint {name}", "its damping must be linear")
+
+
+def _powers(model: Any, name: str) -> np.ndarray:
+    """Coefficients of higher powers, a row each; none of an older MuJoCo."""
+    found = getattr(model, name, None)
+    return np.zeros((max(model.nv, model.njnt), 1)) if found is None else np.asarray(found)
+
+
+def _gravity(file: Compiled) -> np.ndarray:
+    """The gravity of the file, shape (3,)."""
+    option = file.model.opt
+    off = option.disableflags & int(file.library.mjtDisableBit.mjDSBL_GRAVITY)
+    return np.zeros(3) if off else np.array(option.gravity)
+
+
+def _ground(file: Compiled, floating: bool) -> np.ndarray:
+    """From the file's ground to one in which gravity points down, shape (3, 3)."""
+    gravity = _gravity(file)
+    if not gravity.any():
+        return np.eye(3)
+    found = frame_along(-gravity).T
+    if floating and not np.array_equal(found, np.eye(3)):
+        told = f"gravity {' '.join(f'{x:g}' for x in gravity)}"
+        raise RobotError(file.source, "option", f"{told}: must point along -z of a floating base")
+    return found
+
+
+def _lumped(file: Compiled) -> tuple[list[Body], dict[str, FixedLink]]:
+    """Links that move, in MuJoCo's order, each with what is fixed to it; the fixed ones by name.
+
+    A body with several joints is a chain of links without inertia, the last one but all of it.
+    """
+    model = file.model
+    bodies: list[Body] = []
+    fixed = {file.bodies[WORLD]: FixedLink(FIXED_BASE, np.eye(3), np.zeros(3))}
+    # Body -> its carrier, and where its frame stands in that link's axes, from its joint.
+    floating = any(_is_free(file, j) for j in range(model.njnt))
+    places = {WORLD: (FIXED_BASE, _ground(file, floating), np.zeros(3))}
+    for b in range(1, model.nbody):
+        carrier, turn, shift = places[int(model.body_parentid[b])]
+        shift = shift + turn @ model.body_pos[b]
+        turn = turn @ _rotation(model.body_quat[b])
+        joints = range(model.body_jntadr[b], model.body_jntadr[b] + model.body_jntnum[b])
+        anchor = np.zeros(3)
+        for n, j in enumerate(joints):
+            kind, axis, frame = FREE, UP, np.eye(3)
+            if _is_free(file, j):
+                turn, shift = np.eye(3), np.zeros(3)
+            else:
+                slides = _type(file, j) == int(file.library.mjtJoint.mjJNT_SLIDE)
+                kind, axis = PRISMATIC if slides else REVOLUTE, model.jnt_axis[j]
+                frame = frame_along(axis)
+            first, anchor = anchor, model.jnt_pos[j].copy()
+            shift = shift + turn @ (anchor - first)
+            if kind != FREE:
+                back = -float(model.qpos0[model.jnt_qposadr[j]])  # to a coordinate of 0
+                shift = shift + back * turn @ axis if kind == PRISMATIC else shift
+                turn = turn @ about_axis(axis, np.asarray(back)) if kind == REVOLUTE else turn
+            last = n == model.body_jntnum[b] - 1
+            name = file.bodies[b] if last else f"{file.bodies[b]}:{file.joints[j]}"
+            none = np.zeros((4, 4))
+            body = Body(name, file.joints[j], kind, carrier, turn, shift, frame, none)
+            body.wrenched = -anchor
+            bodies.append(body)
+            carrier, turn, shift = len(bodies) - 1, np.eye(3), np.zeros(3)
+        shift = shift - turn @ anchor
+        places[b] = carrier, turn, shift
+        if carrier != FIXED_BASE:
+            bodies[carrier].inertia += moved(_inertia(file, b), turn, shift)
+        if not joints:
+            on = bodies[carrier].wrenched if carrier != FIXED_BASE else np.zeros(3)
+            fixed[file.bodies[b]] = FixedLink(carrier, turn, shift - on)
+    return bodies, fixed
+
+
+def _rotation(quaternion: np.ndarray) -> np.ndarray:
+    """Rotation matrix of a quaternion (w, x, y, z)."""
+    found = from_quaternion(np.roll(quaternion, -1))
+    return np.where(np.abs(found) < DUST, 0.0, found)
+
+
+def _inertia(file: Compiled, body: int) -> np.ndarray:
+    """Pseudo-inertia (4, 4) about the origin of a body's frame."""
+    model = file.model
+    mass, principal = float(model.body_mass[body]), model.body_inertia[body]
+    if not (0 <= mass <= LARGEST and (principal >= 0).all() and (principal <= LARGEST).all()):
+        reason = f"mass and moments of inertia must be numbers of 0 to {LARGEST:.0e}"
+        raise RobotError(file.source, f"body {file.bodies[body]}", reason)
+    found = np.zeros((4, 4))
+    axes = _rotation(model.body_iquat[body])
+    moments = axes @ np.diag(principal) @ axes.T
+    moments = np.where(np.abs(moments) < ROUNDING * np.trace(moments), 0.0, moments)
+    found[:3, :3] = np.trace(moments) / 2 * np.eye(3) - moments
+    found[3, 3] = mass
+    return moved(found, np.eye(3), model.body_ipos[body])
+
+
+def _unread(file: Compiled) -> Iterator[str]:
+    """What of the file acts in MuJoCo and not here."""
+    model = file.model
+    if file.collides:
+        yield "contacts"
+    if model.jnt_limited.any():
+        yield "joint limits"
+    stiff = (model.jnt_stiffness != 0) | _powers(model, "jnt_stiffnesspoly")[: model.njnt].any(1)
+    if stiff.any():
+        yield f"springs of joints ({', '.join(file.joints[j] for j in np.flatnonzero(stiff))})"
+    objects = file.library.mjtObj
+    for count, what, kind in (
+        (model.neq, "equality constraints", objects.mjOBJ_EQUALITY),
+        (model.ntendon, "tendons", objects.mjOBJ_TENDON),
+        (model.nu, "actuators", objects.mjOBJ_ACTUATOR),
+    ):
+        if count:
+            names = [_name(file, kind, index) or f"number {index}" for index in range(count)]
+            yield f"{what} ({', '.join(names)})"
+    if model.body_gravcomp.any():
+        names = [file.bodies[b] for b in np.flatnonzero(model.body_gravcomp)]
+        yield f"gravity compensation of bodies ({', '.join(names)})"
+    if model.opt.density or model.opt.viscosity:
+        yield "forces of a fluid"
+    if file.plugins:
+        yield f"{file.plugins} plugins"

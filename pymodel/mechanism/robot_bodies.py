@@ -1,0 +1,275 @@
+"""Moving links as a file's reader finds them, and a robot made of them, whatever the format.
+
+A reader gives each moving link in the axes of its file, with what is fixed to it. Here placements
+are snapped where that is asked for, frames turn until a joint's axis is z, and inertias that no
+motion can be computed of are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from numbers import Real
+
+import numpy as np
+
+from pymodel.arith.errors import Error, InputError
+from pymodel.mechanism.articulated import resistances
+from pymodel.mechanism.moments import ROUNDING, are_of_no_body
+from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, Link, moved, one_line
+
+ROOT_JOINT = "root_joint"  #: name of a floating base's joint
+
+SNAP = 1e-5  #: what takes an angle of 1.5708 for a right one
+SNAP_OFFSET = 1e-4  #: m; times what rotations are snapped by: entries of offsets that become 0
+LARGEST_SNAP = 1e-2
+DUST = 1e-15  #: what is smaller, of a placement of 1 and 1 m, comes from its sines and cosines
+RESISTING = 1e-9  #: of :func:`resistances`, above which more than rounding resists a joint
+
+#: No number but an axis', which is scaled, is larger: SI units; products of ten are finite.
+LARGEST = 1e30
+
+
+class RobotError(Error, ValueError):
+    """A robot that makes no sense; ``str()`` is the single line ``file: element: reason``.
+
+    Parameters
+    ----------
+    source : str
+        File.
+    element : str
+        Link or joint, as ``joint elbow``; empty if the whole file is meant.
+    reason : str
+    """
+
+    def __init__(self, source: str, element: str, reason: str) -> None:
+        self.source, self.element, self.reason = source, one_line(element), one_line(reason)
+        super().__init__(source, element, reason)
+
+    def __str__(self) -> str:
+        """The line; its parts are the arguments, from which pickle makes the error again."""
+        return ": ".join(filter(None, (self.source, self.element, self.reason)))
+
+
+@dataclass
+class Body:
+    """A moving link in the axes of its file, with what is fixed to it; its origin is at its joint.
+
+    Attributes
+    ----------
+    name, joint, kind, parent
+        As of a :class:`Link`.
+    rotation : ndarray, shape (3, 3)
+        From its axes to its parent's, where the joint's coordinate is 0.
+    offset : ndarray, shape (3,)
+        Its origin from its parent's, in the parent's axes, m.
+    frame : ndarray, shape (3, 3)
+        From the frame whose z axis is the joint's axis to its axes.
+    inertia : ndarray, shape (4, 4)
+        Pseudo-inertia about its origin, in its axes.
+    damping, armature
+        As of a :class:`Link`.
+    wrenched : ndarray, shape (3,)
+        Origin of the frame in which external wrenches are given, in its axes, m.
+    """
+
+    name: str
+    joint: str
+    kind: str
+    parent: int
+    rotation: np.ndarray
+    offset: np.ndarray
+    frame: np.ndarray
+    inertia: np.ndarray
+    damping: float = 0.0
+    armature: float = 0.0
+    wrenched: np.ndarray = field(default_factory=partial(np.zeros, 3))
+
+    def snap(self, near: float) -> int:
+        """Snap the placement; returns how many entries changed by more than rounding."""
+        rotation = _snapped(self.rotation, max(near, DUST))
+        small = max(near * SNAP_OFFSET, DUST * max(1.0, float(np.abs(self.offset).max())))
+        offset = np.where(np.abs(self.offset) < small, 0.0, self.offset)
+        changes = np.abs(np.column_stack((rotation - self.rotation, offset - self.offset)))
+        self.rotation, self.offset = rotation, offset
+        return int(np.sum(changes > ROUNDING))
+
+
+def _snapped(rotation: np.ndarray, most: float) -> np.ndarray:
+    """The rotation whose entries near 0 and +-1 are exactly that; itself if there is none near.
+
+    Snapped entries alone make no rotation where an angle of 1.5708 follows others of any value.
+    So the nearest rotation is taken and snapped again, until both agree. Near +-1 is what is so
+    with entries near 0 beside it: an angle e leaves 1 - e^2 / 2 next to e.
+    """
+    found = rotation
+    for _ in range(100):  # where they will agree, the distance halves
+        whole = np.round(found)
+        near = np.where(whole == 0, most, max(most**2 / 2, DUST))
+        found = np.where(np.abs(found - whole) < near, whole, found)
+        u, _, v = np.linalg.svd(found)
+        agreed = np.abs(u @ v - found).max() < 1e-15
+        if agreed and np.abs(found - rotation).max() < most:
+            return found + 0.0  # -0 becomes 0
+        found = u @ v
+    return rotation + 0.0
+
+
+def frame_along(axis: np.ndarray) -> np.ndarray:
+    """From a frame whose z axis is a joint's axis to the body's; a signed permutation if possible.
+
+    Parameters
+    ----------
+    axis : ndarray, shape (3,)
+        Of any length but zero.
+
+    Returns
+    -------
+    ndarray, shape (3, 3)
+    """
+    _, exponent = np.frexp(np.abs(axis).max())
+    axis = np.ldexp(axis, -exponent)  # its squares are neither 0 nor infinite
+    axis /= np.linalg.norm(axis)
+    axis = np.where(np.abs(axis) < ROUNDING, 0.0, axis)
+    main = int(np.argmax(np.abs(axis)))
+    others = (main + 1) % 3, (main + 2) % 3
+    across = np.eye(3)[min(others, key=lambda k: abs(axis[k]))]
+    across = across - (across @ axis) * axis
+    across /= np.linalg.norm(across)
+    return np.column_stack((across, np.cross(axis, across), axis))
+
+
+def require_snap(snap: float) -> None:
+    """Refuse what nothing can be snapped by.
+
+    Raises
+    ------
+    InputError
+        If it is no number of 0 to :data:`LARGEST_SNAP`.
+    """
+    if isinstance(snap, bool) or not (isinstance(snap, Real) and 0.0 <= snap <= LARGEST_SNAP):
+        raise InputError(f"snap: must be a number of 0 to {LARGEST_SNAP:g}, got {snap!r}")
+
+
+def snapped_placements(bodies: Sequence[Body], near: float) -> Iterator[str]:
+    """Snap the placements; say what changed."""
+    counts = {body.joint: body.snap(near) for body in bodies}
+    if near and any(counts.values()):
+        names = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
+        yield f"{sum(counts.values())} entries of joint transforms rounded to 0, 1 or -1: {names}"
+
+
+def fault(what: str, value: float) -> str | None:
+    """What is wrong with a number of a joint that is to resist it."""
+    if isinstance(value, Real) and 0 <= value <= LARGEST:
+        return None
+    return f"its {what} must be a number of 0 to {LARGEST:.0e}, got {value}"
+
+
+def armatures(
+    source: str, armature: float | Mapping[str, float], joints: Sequence[str]
+) -> dict[str, float]:
+    """The armature of each joint that is given one.
+
+    Raises
+    ------
+    InputError
+        If it is of no joint, or no number of 0 to 1e30.
+    """
+    drives = dict(armature if isinstance(armature, Mapping) else dict.fromkeys(joints, armature))
+    for name, value in drives.items():
+        if name not in joints:
+            raise InputError(f"{source}: armature: there is no moving joint {one_line(name)}")
+        if wrong := fault("armature", value):
+            raise InputError(f"{source}: joint {one_line(name)}: {wrong}")
+    return drives
+
+
+def links_of(bodies: Sequence[Body]) -> list[Link]:
+    """The links, in frames whose z axes are the joints'."""
+    links = []
+    for body in bodies:
+        parent = np.eye(3) if body.parent == FIXED_BASE else bodies[body.parent].frame
+        link = Link(
+            name=body.name,
+            joint=body.joint,
+            kind=body.kind,
+            parent=body.parent,
+            rotation=parent.T @ body.rotation @ body.frame + 0.0,  # -0 becomes 0
+            offset=parent.T @ body.offset + 0.0,
+            inertia=moved(body.inertia, body.frame.T, np.zeros(3)) + 0.0,
+            damping=body.damping,
+            armature=body.armature,
+            frame_rotation=body.frame.T,
+            frame_offset=body.frame.T @ body.wrenched + 0.0,
+        )
+        links.append(link)
+    return links
+
+
+def unapplied(damped: Sequence[str], rubbing: Sequence[str], damping: bool) -> Iterator[str]:
+    """What of the resistance of joints does not act, by the names of the joints that have it."""
+    if damped and not damping:
+        yield f"damping is not applied: {', '.join(damped)}"
+    if damping and not damped:
+        yield "there is no joint damping to apply"
+    if rubbing:
+        yield f"dry friction is not applied: {', '.join(rubbing)}"
+
+
+def checked(source: str, links: Sequence[Link]) -> tuple[str, ...]:
+    """Warnings of the links' inertias, a line each.
+
+    Raises
+    ------
+    RobotError
+        If one leaves its joint without inertia.
+    """
+    return (*_check_inertia(source, links), *_inertia_warnings(links))
+
+
+def _check_inertia(source: str, links: Sequence[Link]) -> Iterator[str]:
+    """Refuse what leaves a joint without inertia; warn where its own link has none."""
+    shares, carried = resistances(links), []
+    for link, share in zip(links, shares, strict=True):
+        element, spread = f"link {link.name}", np.trace(link.inertia[:3, :3])
+        if link.kind == FREE:
+            if not (link.mass > 0 and abs(_moments(link)[0]) > ROUNDING * spread):
+                raise RobotError(source, element, "a floating base without inertia")
+            continue
+        about_axis = link.inertia[0, 0] + link.inertia[1, 1] - ROUNDING * spread
+        resisting = link.mass if link.kind == PRISMATIC else about_axis
+        if resisting > 0 or link.armature > 0:
+            continue
+        if not share > RESISTING:
+            reason = f"no inertia, with all that it carries, that resists joint {link.joint}"
+            raise RobotError(source, element, f"{reason}; armature would")
+        carried.append(f"{link.name} ({link.joint})")
+    if carried:
+        what = "resisted by what hangs on the link only, so M may become singular"
+        yield f"{what}: {', '.join(carried)}"
+
+
+def _moments(link: Link) -> np.ndarray:
+    """Principal moments of inertia about the centre of mass, ascending, kg m^2."""
+    about_centre = link.inertia[:3, :3].copy()
+    if link.mass:
+        about_centre -= np.outer(link.first_moment, link.first_moment) / link.mass
+    return np.linalg.eigvalsh(np.trace(about_centre) * np.eye(3) - about_centre)
+
+
+def _inertia_warnings(links: Sequence[Link]) -> Iterator[str]:
+    """Inertias that no body has."""
+    negative, uneven = [], []
+    for link in links:
+        lowest, middle, highest = moments = _moments(link)
+        rounding = ROUNDING * np.trace(link.inertia[:3, :3])
+        if lowest < -rounding:
+            negative.append(f"{link.name} ({lowest:.3g} kg m^2)")
+        elif are_of_no_body(moments, rounding):
+            uneven.append(f"{link.name} ({highest:.3g} > {lowest:.3g} + {middle:.3g} kg m^2)")
+    if negative:
+        yield f"a principal moment of inertia is negative: {', '.join(negative)}"
+    if uneven:
+        yield f"a principal moment of inertia is beyond the sum of the others: {', '.join(uneven)}"

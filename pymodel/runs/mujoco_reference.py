@@ -1,0 +1,119 @@
+"""A robot's functions by MuJoCo, to compare with what was read of an MJCF; needs ``mujoco``.
+
+What is not read of the file is switched off: contacts, limits, springs, damping, actuators. MuJoCo
+has a floating base's linear velocity in the world's axes and its quaternion as (w, x, y, z); here
+they are those of all robots. It has no derivatives but by differences.
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS, columns
+from pymodel.mechanism import mjcf
+from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.rotations import from_quaternion
+
+#: Functions that MuJoCo has.
+EVALUATED = ("ID", "FD", "M", "Minv")
+OFF = (
+    "CONSTRAINT",
+    "CONTACT",
+    "LIMIT",
+    "EQUALITY",
+    "FRICTIONLOSS",
+    "SPRING",
+    "DAMPER",
+    "ACTUATION",
+)
+
+
+def call(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Evaluate a function once for each row of a table.
+
+    Parameters
+    ----------
+    robot : Robot
+        As it was read from an MJCF, not reduced.
+    function : str
+        One of :data:`EVALUATED`.
+    table : dict
+        As for :func:`pymodel.runs.robot_calls.call`, without external wrenches; quaternions of
+        length 1.
+
+    Returns
+    -------
+    dict
+        Column -> array of one number a row.
+    """
+    its, found = Peer(robot), []
+    kinds = FUNCTIONS[function].takes
+    arrays = [np.stack([table[x] for x in columns(robot, kind)], axis=-1) for kind in kinds]
+    methods: dict[str, Callable[..., np.ndarray]] = {
+        "ID": its.inverse_dynamics,
+        "FD": its.forward_dynamics,
+        "M": its.mass_matrix,
+        "Minv": lambda q: np.linalg.inv(its.mass_matrix(q)),
+    }
+    for row in zip(*arrays, strict=True):
+        found.append(methods[function](*row).reshape(-1))
+    names = [name for kind in FUNCTIONS[function].gives for name in columns(robot, kind)]
+    return dict(zip(names, np.array(found).T, strict=True))
+
+
+class Peer:
+    """MuJoCo's model of a robot's file, with the robot's armature and damping.
+
+    Parameters
+    ----------
+    robot : Robot
+        As it was read from an MJCF, not reduced.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        file = mjcf.compiled(robot.source)
+        self.robot, self.model, self.library = robot, file.model, file.library
+        for word in OFF:
+            bit = getattr(self.library.mjtDisableBit, f"mjDSBL_{word}", None)
+            if bit is not None:  # an older or newer MuJoCo may not have it
+                self.model.opt.disableflags |= int(bit)
+        self.model.opt.density = self.model.opt.viscosity = 0.0
+        self.model.body_gravcomp[:] = 0.0
+        joints = robot.links[robot.first :]
+        self.model.dof_armature[6 * robot.floating :] = [link.armature for link in joints]
+        for name in ("actuator_armature", "tendon_armature"):
+            if hasattr(self.model, name):
+                getattr(self.model, name)[:] = 0.0
+        self.damping = np.array([0.0] * 6 * robot.floating + [link.damping for link in joints])
+        self.data = self.library.MjData(self.model)
+
+    def inverse_dynamics(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Torques (nv,)."""
+        turn = self._set(q, qd, qdd)
+        self.library.mj_inverse(self.model, self.data)
+        return turn.T @ self.data.qfrc_inverse + self.damping * qd
+
+    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
+        """M, shape (nv, nv)."""
+        still = np.zeros(self.robot.nv)
+        turn = self._set(q, still, still)
+        self.library.mj_forward(self.model, self.data)
+        found = np.zeros((self.robot.nv, self.robot.nv))
+        for column, unit in zip(found, np.eye(self.robot.nv), strict=True):
+            self.library.mj_mulM(self.model, self.data, column, unit)
+        return turn.T @ found.T @ turn
+
+    def forward_dynamics(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        """Accelerations (nv,)."""
+        bias = self.inverse_dynamics(q, qd, np.zeros(self.robot.nv))
+        return np.linalg.solve(self.mass_matrix(q), tau - bias)
+
+    def _set(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Set a state; the matrix from our velocities to MuJoCo's, shape (nv, nv)."""
+        q, qd, qdd, turn = q.copy(), qd.copy(), qdd.copy(), np.eye(self.robot.nv)
+        if self.robot.floating:
+            turn[:3, :3] = from_quaternion(q[3:7])
+            q[3:7] = np.roll(q[3:7], 1)
+            qdd[:3] += np.cross(qd[3:6], qd[:3])
+        self.data.qpos[:], self.data.qvel[:], self.data.qacc[:] = q, turn @ qd, turn @ qdd
+        return turn

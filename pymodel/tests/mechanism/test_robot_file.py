@@ -1,0 +1,103 @@
+"""Which format a robot's file has, whatever its name, and the order of its joints."""
+
+import mujoco
+import pytest
+
+from pymodel.arith.errors import InputError
+from pymodel.mechanism import robot_file
+from pymodel.mechanism.robot_bodies import RobotError
+from pymodel.tests.places import ROOT
+
+INERTIAL = (
+    "<inertial><mass value='2'/>"
+    "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
+)
+#: Joint -> parent and child; siblings stand in no order of names, a fixed joint among them.
+TREE = {"z": "ab", "m": "ac", "q": "bd", "f": "be", "k": "eg", "a": "ch", "b": "bi"}
+
+
+def urdf_of(tree):
+    links = "".join(f"<link name='{name}'>{INERTIAL}</link>" for name in "abcdeghi")
+    joints = (
+        f"<joint name='{name}' type='{'fixed' if name == 'f' else 'revolute'}'>"
+        f"<parent link='{parent}'/><child link='{child}'/><axis xyz='0 0 1'/>"
+        "<limit lower='-1' upper='1' effort='1' velocity='1'/></joint>"
+        for name, (parent, child) in tree.items()
+    )
+    return f"<?xml version='1.0'?><robot name='r'>{links}{''.join(joints)}</robot>"
+
+
+MJCF = "<mujoco><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody></mujoco>"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(text, name="robot.xml"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return written
+
+
+def test_the_root_element_says_the_format(write):
+    comment = "<!-- <robot> -->"
+    assert robot_file.load(write(urdf_of(TREE), "robot.xml")).nv == 6
+    assert robot_file.load(write(MJCF.replace("<mujoco", f"{comment}<mujoco"))).nv == 1
+    spaced = urdf_of(TREE).replace("<robot", "<robot xmlns='http://drake.mit.edu'")
+    assert robot_file.load(write(spaced, "robot.sdf")).nv == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<sdf version='1.7'/>", "SDF is not read: make an MJCF of it, by sdf2mjcf of PyPI's "),
+        ("<mujocoinclude/>", "a part of an MJCF: give the file that includes it"),
+        (
+            "<svg/>",
+            "no robot file: the root element is <svg>, must be <robot> (URDF) or <mujoco> (MJCF)",
+        ),
+        ("name = 'pendulum'", "not XML: syntax error: line 1, column 0"),
+        ("", "not XML: no element found: line 1, column 0"),
+        ("<robot", "not XML: unclosed token: line 1, column 0"),
+        ("<robot name='r'><link></robot>", "not XML: mismatched tag: line 1, column 24"),
+        ("<mujoco><link></mujoco>", "MuJoCo: XML parse error"),
+    ],
+)
+def test_what_is_no_robot_is_refused_in_one_line(write, text, said):
+    path = write(text)
+    with pytest.raises(RobotError) as caught:
+        robot_file.load(path)
+    assert str(caught.value).startswith(f"{path}: {said}") and "\n" not in str(caught.value)
+
+
+def test_paths_that_are_none(tmp_path):
+    with pytest.raises(RobotError, match="none.xml: cannot read: No such file or directory$"):
+        robot_file.load(tmp_path / "none.xml")
+    with pytest.raises(InputError, match="^path: "):
+        robot_file.load(7)
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_the_order_of_the_file_is_that_of_mujoco(write, floating):
+    path = write(urdf_of(TREE))
+    robot = robot_file.load(path, floating)
+    model = mujoco.MjModel.from_xml_path(str(path))
+    names = [
+        mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, joint) for joint in range(model.njnt)
+    ]
+    assert names == ["z", "q", "k", "b", "m", "a"]
+    assert robot_file.file_order(robot) == ["root_joint"] * floating + names
+    base = ["root_joint"] * floating
+    assert [link.joint for link in robot.links] == [*base, "m", "a", "z", "b", "k", "q"]
+
+
+def test_the_order_of_an_mjcf_is_its_own(write):
+    assert robot_file.file_order(robot_file.load(write(MJCF))) == ["j"]
+
+
+def test_shipped_robots_have_both_orders():
+    for path in (ROOT / "robots").glob("*.urdf"):
+        robot = robot_file.load(path, floating=True)
+        found = robot_file.file_order(robot)
+        assert sorted(found) == sorted(link.joint for link in robot.links)
