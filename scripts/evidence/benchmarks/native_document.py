@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pymodel.mechanism import urdf
+from pymodel.mechanism.robot_bodies import SNAP
 from scripts.evidence.benchmarks import native
 from scripts.evidence.benchmarks.native_goals import PRINTED
 from scripts.evidence.benchmarks.native_work import BATCH, CALLS, CHECKED, ONE, SYSTEMS
@@ -84,7 +84,7 @@ def document(rows: Rows, machine: Mapping[str, str]) -> str:
         compiler=machine["compiler"],
         pin=machine["pin"],
         mujoco=machine["mujoco"],
-        snap=f"{urdf.SNAP:g}",
+        snap=f"{SNAP:g}",
         casadi=machine["casadi"],
         results=results(rows),
         missed=missed(rows),
