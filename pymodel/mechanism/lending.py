@@ -6,14 +6,18 @@ slider, and over a fixed joint, any moment. The ground lends without limit. The 
 stay; only the numbers of the bodies change, and with them what rounding makes of them.
 
 The rule: a joint is judged by the condition of its matrix D^T (xi_b + xi_a) D between its two
-bodies alone (:class:`_Judge`). If no joint is worse than :data:`NEEDS`, nothing is lent. Otherwise
+bodies alone (:class:`_Pair`). If no joint is worse than :data:`NEEDS`, nothing is lent. Otherwise
 half of each body's mass goes to its handle 1, and from there the amounts are changed one by one,
 from the tips inward, as long as that makes the joints better.
+
+On request (``lend = "centred"``) another rule follows where no joint needs anything: mass centres
+go to handles 1, for fewer operations (:func:`centred`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -27,6 +31,7 @@ from pymodel.mechanism.scenario import (
     FIXED,
     FREE,
     GROUND,
+    LEND,
     PRISMATIC,
     REVOLUTE,
     SPHERICAL,
@@ -46,6 +51,8 @@ GOOD = 1.0
 SINGULAR = 16.0
 #: What a body counts for whose lent inertia is not positive definite, beside squares of these.
 INDEFINITE = 0.2
+#: Share of a body's mass, and of its largest moment, that it keeps where its mass centre is moved.
+LEFT = 1 / 16
 #: Postures in which each joint is judged.
 SAMPLES = 12
 #: Amounts that are tried, as shares of the mass of either body.
@@ -140,9 +147,11 @@ def lent(scenario: Scenario) -> Lending:
         Naming a body that lacks inertia which no joint can lend it.
     """
     neutral = tuple(replace(body, **_STATE) for body in scenario.bodies)
-    found, lacking = _lent(scenario.spatial, neutral, scenario.loops)
-    if lacking is None:
-        lacking = _standing(scenario)
+    rule = _rule or RULES[scenario.lend]
+    found, lacking = _lent(scenario.spatial, neutral, scenario.loops, rule)
+    standing = _standing(scenario)
+    if standing is not None:
+        lacking = standing
     if lacking is not None:
         what = "0 about an axis about which it turns freely" if scenario.spatial else "0 at its pin"
         reason = (
@@ -157,9 +166,26 @@ def lent(scenario: Scenario) -> Lending:
     return replace(found, bodies=bodies)
 
 
-def forget() -> None:
-    """Forget what is kept of mechanisms seen before."""
-    _lent.cache_clear()
+@contextmanager
+def chosen_by(rule: Rule) -> Iterator[None]:
+    """Within, let another rule choose the amounts: to study and test what lending does.
+
+    Parameters
+    ----------
+    rule : callable
+        Search -> amounts, one of each of its ``units``.
+    """
+    global _rule
+    before, _rule = _rule, rule
+    try:
+        yield
+    finally:
+        _rule = before
+
+
+def nothing(search: Search) -> list[float]:
+    """The rule by which nothing is lent."""
+    return [0.0] * len(search.units)
 
 
 #: What of a body plays no part.
@@ -178,14 +204,15 @@ _STATE: dict[str, Any] = {
 @lru_cache(maxsize=256)
 @np.errstate(all="ignore")  # what is not finite stays as written
 def _lent(
-    spatial: bool, bodies: tuple[Body, ...], loops: tuple[Loop, ...]
+    spatial: bool, bodies: tuple[Body, ...], loops: tuple[Loop, ...], rule: Rule
 ) -> tuple[Lending, int | None]:
     """What is lent, and the first body whose inertia is singular all the same."""
     own = [_own(body) for body in bodies]
     if not all(np.isfinite((*x.first, *x.central.flat)).all() for x in own):
-        nothing = Lending(bodies, (0.0,) * len(bodies), (None,) * len(bodies), definite=True)
-        return nothing, None
-    units, amounts = _Search(spatial, bodies, loops, own).amounts()
+        as_written = Lending(bodies, (0.0,) * len(bodies), (None,) * len(bodies), definite=True)
+        return as_written, None
+    search = Search(spatial, bodies, loops, own)
+    units, amounts = search.units, rule(search)
     whole = list(own)
     masses = [0.0] * len(bodies)
     moments: list[np.ndarray | None] = [None] * len(bodies)
@@ -216,7 +243,8 @@ def _lent(
 
 def _as_body(body: Body, inertia: Inertia, spatial: bool) -> Body:
     com, moments = inertia.first / inertia.mass, inertia.central
-    com = np.where(np.abs(com) > ROUNDING * np.abs(com).max(), com, 0.0)
+    far = max(np.abs(com).max(), np.abs(body.com).max())
+    com = np.where(np.abs(com) > ROUNDING * far, com, 0.0)
     moments = np.where(np.abs(moments) > ROUNDING * np.abs(moments).max(), moments, 0.0)
     return replace(
         body,
@@ -405,7 +433,7 @@ def _pairs(
 
 
 @dataclass(frozen=True)
-class _Unit:
+class Unit:
     """What may be lent over a joint: a point mass of 1 kg, or moments of 1 kg m^2."""
 
     body: int
@@ -424,8 +452,19 @@ class _Unit:
         return found
 
 
-class _Search:
-    """Amounts that make the joints of a mechanism well conditioned."""
+class Search:
+    """Amounts that make the joints of a mechanism well conditioned.
+
+    Attributes
+    ----------
+    spatial : bool
+    bodies : tuple of Body
+    loops : tuple of Loop
+    own : list of Inertia
+        Of each body as written.
+    units : list of Unit
+        What may be lent.
+    """
 
     def __init__(
         self,
@@ -434,7 +473,7 @@ class _Search:
         loops: tuple[Loop, ...],
         own: list[Inertia],
     ) -> None:
-        self.spatial, self.bodies, self.own = spatial, bodies, own
+        self.spatial, self.bodies, self.loops, self.own = spatial, bodies, loops, own
         self.pairs = list(_pairs(spatial, bodies, loops, own))
         self.units = list(self._units())
         self.near = [
@@ -446,7 +485,7 @@ class _Search:
             for unit in self.units
         ]
 
-    def _units(self) -> Iterator[_Unit]:
+    def _units(self) -> Iterator[Unit]:
         def power_of_2(x: float) -> float:
             power = float(np.round(np.log2(x))) if x > 0.0 else 0.0
             return 2.0 ** min(max(power, -FARTHEST), FARTHEST)
@@ -469,16 +508,16 @@ class _Search:
                 if hinge:
                     axis = np.array(body.direction)
                     moments = moments - np.outer(axis, axis)
-                nothing = _point(0.0, np.zeros(3))
-                own = nothing._replace(second=moments)
-                other = nothing._replace(second=turn @ moments @ turn.T)
+                massless = _point(0.0, np.zeros(3))
+                own = massless._replace(second=moments)
+                other = massless._replace(second=turn @ moments @ turn.T)
                 yield self._unit(k, own, other, squares)
 
-    def _unit(self, k: int, own: Inertia, other: Inertia, scales: set[float]) -> _Unit:
+    def _unit(self, k: int, own: Inertia, other: Inertia, scales: set[float]) -> Unit:
         sizes = sorted({scale * share for scale in scales for share in SHARES})
         tried = np.array([0.0, *(sign * size for size in sizes for sign in (1.0, -1.0))])
         parent = self.bodies[k].parent
-        unit = _Unit(k, parent, own, other, tried, plain=True)
+        unit = Unit(k, parent, own, other, tried, plain=True)
         given = unit.given(self.own, 0.37 * sizes[-1])
         ends = [end for end in (k, parent) if end != GROUND]
         plain = all(
@@ -502,12 +541,12 @@ class _Search:
             products = products | (products.astype(int) @ products.astype(int) > 0)
         return np.concatenate((found, products[np.triu_indices(3, 1)]))
 
-    def amounts(self) -> tuple[list[_Unit], list[float]]:
-        """What may be lent, and how much of it is."""
-        nothing = [0.0] * len(self.units)
-        if max(self._scores(nothing), default=0.0) <= NEEDS:
-            return self.units, nothing
-        best, lowest, scores = nothing, np.inf, np.zeros(0)
+    def amounts(self) -> list[float]:
+        """How much is lent of each of the units."""
+        none = nothing(self)
+        if max(self._scores(none), default=0.0) <= NEEDS:
+            return none
+        best, lowest, scores = none, np.inf, np.zeros(0)
         for plain in (True, False):
             chosen = [i for i, unit in enumerate(self.units) if unit.plain or not plain]
             for start in self._starts(set(chosen)):
@@ -516,8 +555,8 @@ class _Search:
                 if cost < lowest:
                     best, lowest, scores = found, cost, self._scores(found)
                 if scores.max() <= GOOD:
-                    return self.units, self._without_idle(best)
-        return self.units, self._without_idle(best)
+                    return self._without_idle(best)
+        return self._without_idle(best)
 
     def _starts(self, chosen: set[int]) -> Iterator[list[float]]:
         """Half of each body's mass, or all of it from the ground; nothing; any amounts."""
@@ -584,3 +623,71 @@ class _Search:
             if self._scores(amounts).max() > limit:
                 amounts[i] = amount
         return amounts
+
+
+# --- fewer operations -----------------------------------------------------------------------------
+
+
+def centred(search: Search) -> list[float]:
+    """Bring mass centres to handle 1, for fewer operations, where no joint needs anything.
+
+    What is off handle 1 goes to the bodies that hang there, as point masses over their joints.
+
+    Parameters
+    ----------
+    search : Search
+
+    Returns
+    -------
+    list of float
+        One of each unit.
+    """
+    needed = search.amounts()
+    if any(needed):
+        return needed
+    amounts = nothing(search)
+    masses = {unit.body: i for i, unit in enumerate(search.units) if unit.own.mass}
+    for k, body in enumerate(search.bodies):
+        own, held = search.own[k], [j for j in masses if search.bodies[j].parent == k]
+        if not held or not own.first.any():
+            continue
+        units = [search.units[masses[j]] for j in held]
+        places = np.array([unit.other.first for unit in units])
+        given, *_ = np.linalg.lstsq(places.T, own.first, rcond=None)
+        if np.abs(given @ places - own.first).max() > ROUNDING * np.abs(own.first).max():
+            continue
+        rest = own
+        for unit, amount in zip(units, given, strict=True):
+            rest = rest.plus(-amount, unit.other)
+        if given.min() < 0.0 or not _stays_regular(search, k, rest):
+            continue
+        for j, amount in zip(held, given, strict=True):
+            amounts[masses[j]] = float(amount)
+        if body.parent == GROUND and k in masses:  # which has enough
+            amounts[masses[k]] = float(given.sum())
+    return amounts
+
+
+def _stays_regular(search: Search, k: int, rest: Inertia) -> bool:
+    """Whether no compound gets singular in any posture if body k has only so much left.
+
+    It keeps a share of its mass, and either its inertia stays positive definite; or it turns freely
+    about handle 1, where its mass centre is, and only one other body hangs on it. Then its turning
+    is not coupled with what it hangs on, and when that body is added all is as written.
+    """
+    body, axes = search.bodies[k], slice(0 if search.spatial else 2, 3)
+    before, after = (np.linalg.eigvalsh(x.second[axes, axes]) for x in (search.own[k], rest))
+    joints = sum(other.parent == k for other in search.bodies)
+    joints += sum((loop.body == k) + (loop.to == k) for loop in search.loops)
+    turns_freely = body.joint == SPHERICAL or (body.joint == REVOLUTE and not search.spatial)
+    if turns_freely and joints == 1:
+        after = np.abs(after)
+    enough = min(float(before[0]), LEFT * float(before[-1]))
+    return bool(rest.mass >= LEFT * search.own[k].mass and after.min() >= enough)
+
+
+#: Chooses amounts, one of each unit that may be lent.
+Rule = Callable[[Search], list[float]]
+#: By what a scenario calls them.
+RULES: dict[str, Rule] = dict(zip(LEND, (Search.amounts, centred), strict=True))
+_rule: Rule | None = None  # instead of the scenario's

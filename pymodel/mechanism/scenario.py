@@ -35,6 +35,8 @@ INTEGRATORS = ("euler", "semi-implicit", "rk4", "implicit-midpoint")
 #: Those of scipy, which choose their steps by a tolerance.
 ADAPTIVE = ("RK45", "RK23", "DOP853", "LSODA", "Radau", "BDF")
 TOLERANCE = 1e-9  #: of theirs, where a scenario says none
+#: What bodies lend each other inertia for: :mod:`pymodel.mechanism.lending`.
+LEND = ("conditioned", "centred")
 #: Steps of the time grid that one of these may be long where a torque is a formula in time.
 FORMULA_STEPS = 10
 #: A spring may be so many times longer or shorter than its natural length: within that the
@@ -310,6 +312,8 @@ class Scenario:
         Every ``save``-th step is kept.
     tolerance : float, optional
         Of an adaptive integrator; ``TOLERANCE`` unless given.
+    lend : str
+        One of ``LEND``.
     source : str
         File, or what stands for it in messages.
     """
@@ -324,6 +328,7 @@ class Scenario:
     integrator: str = "euler"
     save: int = 1
     tolerance: float | None = None
+    lend: str = LEND[0]
     source: str = "<scenario>"
 
     @property

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import tomllib
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
@@ -35,6 +35,7 @@ from pymodel.mechanism.scenario import (
     GROUND_NAME,
     INTEGRATORS,
     JOINTS,
+    LEND,
     LOOP_JOINTS,
     PRISMATIC,
     REVOLUTE,
@@ -158,6 +159,7 @@ def parse(
     if not name.strip() or not name.isprintable():
         raise top.error("name", f"must be a line of printable text, got {short(repr(name))}")
     gravity = top.gravity()
+    lend = _choice(top, "lend", LEND)
     time = top.table("time", schema.TIME)
     step = time.get("step")
     end = time.get("end")
@@ -170,11 +172,7 @@ def parse(
         below = math.floor(end / step) * step
         near = f"{below:.12g} or {below + step:.12g}"
         raise time.error("end", f"must be a multiple of the step ({step!r} s): {near}, got {end!r}")
-    integrator = time.get("integrator")
-    known = (*INTEGRATORS, *ADAPTIVE)
-    if integrator not in known:
-        reason = f"must be one of {', '.join(known)}, got {quote(integrator)}"
-        raise time.error("integrator", reason)
+    integrator = _choice(time, "integrator", (*INTEGRATORS, *ADAPTIVE))
     tolerance = _tolerance(time, integrator)
     save = time.get("save")
     if not 1 <= save <= MAX_STEPS:
@@ -204,6 +202,7 @@ def parse(
         integrator=integrator,
         save=save,
         tolerance=tolerance,
+        lend=lend,
         bodies=tuple(bodies),
         loops=loops,
         springs=springs,
@@ -221,6 +220,13 @@ def parse(
     if not 1 <= steps <= MAX_STEPS:
         raise ScenarioError(source, "steps", f"must lie in 1..{MAX_STEPS}, got {steps}")
     return replace(scenario, end=int(steps) * scenario.step)
+
+
+def _choice(table: FileTable, name: str, known: Sequence[str]) -> str:
+    found: str = table.get(name)
+    if found not in known:
+        raise table.error(name, f"must be one of {', '.join(known)}, got {quote(found)}")
+    return found
 
 
 def _tolerance(time: FileTable, integrator: str) -> float | None:

@@ -36,9 +36,9 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
         Of springs between points ``stiffness`` and ``length``, (springs,). What a single one of
         them has stands for all; of ``q`` and ``qd`` only if no joint has several. No other shape is
         broadcast. Of the whole ``gravity``, (d,), ``step``, ``end``, ``integrator``, ``tolerance``,
-        ``save`` and ``name``. Units are those of the file. Pins stay where ``attach`` says, also
-        where a ``tip`` changes; a joint that loses its ``spring`` loses its ``rest``, too, if none
-        is given, and a spring without ``stiffness`` its ``length``.
+        ``save``, ``lend`` and ``name``. Units are those of the file. Pins stay where ``attach``
+        says, also where a ``tip`` changes; a joint that loses its ``spring`` loses its ``rest``,
+        too, if none is given, and a spring without ``stiffness`` its ``length``.
 
     Returns
     -------
@@ -133,6 +133,7 @@ def tables(scenario: Scenario) -> dict[str, Any]:
     return {
         "name": scenario.name,
         "gravity": scenario.gravity,
+        "lend": scenario.lend,
         "time": {k.name: fields[k.name] for k in schema.TIME if fields[k.name] is not None},
         "body": fields["bodies"],
         "loop": fields["loops"],

@@ -15,6 +15,7 @@ from pymodel.mechanism.scenario import (
     GROUND_NAME,
     INTEGRATORS,
     JOINTS,
+    LEND,
     REVOLUTE,
     SPHERICAL,
     TOLERANCE,
@@ -69,6 +70,15 @@ SCENARIO = (
         "vector",
         "m/s²",
         "acceleration of free fall, ground frame; of three numbers it makes the mechanism spatial",
+    ),
+    Key(
+        "lend",
+        "string",
+        "",
+        "what bodies [lend each other inertia](theory.md#inertia-lent-over-joints) for: "
+        "`conditioned` (only where a joint would lose digits) or `centred` (where none would, "
+        "mass centres are brought to joints, for fewer operations)",
+        LEND[0],
     ),
     Key("time", "table", "", "steps of the run, see below"),
     Key(

@@ -13,13 +13,10 @@ THRESHOLDS = 50_000, 20, 20
 
 
 @pytest.fixture
-def unlent(monkeypatch):
+def unlent():
     """Bodies lend each other nothing: joints lose the digits that the watch is there for."""
-    monkeypatch.setattr(lending, "NEEDS", float("inf"))
-    lending.forget()
-    yield
-    monkeypatch.undo()
-    lending.forget()
+    with lending.chosen_by(lending.nothing):
+        yield
 
 
 def pytest_configure():

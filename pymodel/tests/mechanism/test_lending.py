@@ -10,19 +10,22 @@ from pymodel.algorithms.requests import serve
 from pymodel.algorithms.rivals import recursive
 from pymodel.algorithms.rivals.acceleration_dca import accelerations
 from pymodel.algorithms.step import Mechanism, prepare, rates
-from pymodel.arith.scalars import BitExact, Float64
+from pymodel.arith.scalars import BitExact, Float64, Float64Arrays
+from pymodel.compile import count
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import lending
 from pymodel.mechanism.kinematics import joint_momenta
 from pymodel.mechanism.lending import lent
 from pymodel.mechanism.scenario import (
     GROUND,
+    LEND,
     PRISMATIC,
     REVOLUTE,
     SPHERICAL,
     ScenarioError,
 )
 from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.scenario_writer import varied
 from pymodel.runs import engine_runs, lagrangian, native_runs
 from pymodel.runs.joint_forces import joint_forces
 from pymodel.runs.newton_euler import NewtonEuler
@@ -44,8 +47,8 @@ def evaluated(arithmetic, scenario, q, p, **options):
     return [np.array([arithmetic.to_float(x) for x in found]) for found in (now.q_dot, now.p_dot)]
 
 
-def error(found, expected):
-    return np.abs(found - expected).max() / np.abs(expected).max()
+def error(found, expected, axis=None):
+    return np.abs(found - expected).max(axis=axis) / np.abs(expected).max(axis=axis)
 
 
 def lends(scenario):
@@ -90,26 +93,17 @@ class Exact:
     to_float = staticmethod(float)
 
 
-def with_amounts(monkeypatch, masses, moments):
-    """Let bodies lend each other these amounts, kg and kg m^2, whatever they need."""
+def these(masses, moments):
+    """Within, bodies lend each other these amounts, kg and kg m^2, whatever they need."""
 
     def amounts(search):
-        wanted = [masses[u.body] if u.own.mass else moments[u.body] for u in search.units]
-        return search.units, wanted
+        return [masses[u.body] if u.own.mass else moments[u.body] for u in search.units]
 
-    monkeypatch.setattr(lending._Search, "amounts", amounts)
-    lending.forget()
-
-
-@pytest.fixture
-def forgetful(monkeypatch):
-    yield monkeypatch
-    monkeypatch.undo()
-    lending.forget()
+    return lending.chosen_by(amounts)
 
 
 @pytest.mark.parametrize("spatial", [False, True], ids=["plane", "space"])
-def test_equations_of_motion_stay_in_exact_arithmetic(forgetful, spatial):
+def test_equations_of_motion_stay_in_exact_arithmetic(spatial):
     """Of pins, hinges and sliders, at rational postures: only numbers of bodies are rounded."""
     rng = np.random.default_rng(4)
     drawn = space.random_mechanism(rng, 4, spatial, HELD, [GROUND, 0, 1, 0])
@@ -126,15 +120,15 @@ def test_equations_of_motion_stay_in_exact_arithmetic(forgetful, spatial):
     q, p = ([Fraction(int(x), 16) for x in rng.integers(-20, 20, 4)] for _ in range(2))
     before = evaluated(Exact(), scenario, q, p)
     assert not lends(scenario)
-    with_amounts(forgetful, [0.7, -0.4, 0.0, 0.3], [0.2, -0.3, 0.6, 0.1])
-    assert lends(scenario)
-    after = evaluated(Exact(), scenario, q, p)
+    with these([0.7, -0.4, 0.0, 0.3], [0.2, -0.3, 0.6, 0.1]):
+        assert lends(scenario)
+        after = evaluated(Exact(), scenario, q, p)
     for found, expected in zip(after, before, strict=True):
         assert error(found, expected) < 1e-14
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_all_algorithms_and_joint_forces_stay(forgetful, seed):
+def test_all_algorithms_and_joint_forces_stay(seed):
     """DCA and Naudet share the bodies; forces are those of the mechanism as written."""
     rng = np.random.default_rng(seed)
     tree = space.random_mechanism(rng, 4, joints=(REVOLUTE, PRISMATIC, SPHERICAL, "fixed"))
@@ -158,10 +152,11 @@ def test_all_algorithms_and_joint_forces_stay(forgetful, seed):
 
     scenarios = tree, pins, linked
     before = [everything(scenario) for scenario in scenarios]
-    with_amounts(forgetful, masses, moments)
-    assert all(map(lends, scenarios))
-    for scenario, expected in zip(scenarios, before, strict=True):
-        for now, then in zip(everything(scenario), expected, strict=True):
+    with these(masses, moments):
+        assert all(map(lends, scenarios))
+        after = [everything(scenario) for scenario in scenarios]
+    for found, expected in zip(after, before, strict=True):
+        for now, then in zip(found, expected, strict=True):
             assert np.abs(np.array(now) - then).max() < 1e-10 * max(1.0, np.abs(then).max())
 
 
@@ -273,3 +268,107 @@ def test_a_point_at_its_own_pin_is_refused():
     data = {"name": "p", "gravity": [0.0, -9.81], "time": {"step": 1e-3, "end": 1e-2}}
     with pytest.raises(ScenarioError, match=r"body\[0\].inertia: 0 at its pin: no joint can lend"):
         load(data | {"body": [point]})
+
+
+# --- fewer operations -----------------------------------------------------------------------------
+
+#: Shipped scenarios whose step gets shorter: additions and multiplications as written and centred.
+SHORTER = {
+    "double_pendulum": (145, 98),
+    "driven_arm": (707, 527),
+    "four_bar": (430, 326),
+    "slider_crank": (1194, 974),
+    "tree": (744, 697),
+}
+
+
+def hung(*bodies):
+    """A planar tree of slender bars: each is (parent, place on it in m, length in m)."""
+    made = [
+        {"mass": 1.0, "inertia": length**2 / 12.0, "com": [length / 2, 0.0], "tip": [length, 0.0]}
+        | {"parent": parent, "attach": [at, 0.0]}
+        for parent, at, length in bodies
+    ]
+    time = {"step": 1e-3, "end": 1e-2}
+    return load(
+        {"name": "t", "gravity": [0.0, -9.81], "lend": "centred", "time": time, "body": made}
+    )
+
+
+def operations(scenario):
+    counts = count.step(scenario)["operations"]
+    return counts["add"] + counts["mul"]
+
+
+@pytest.mark.parametrize("name", SHORTER)
+def test_centred_bodies_take_fewer_operations(name):
+    scenario = load(SCENARIOS / f"{name}.toml")
+    found = operations(scenario), operations(varied(scenario, lend="centred"))
+    assert found == SHORTER[name]
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "coupled_loops", "driven_arm"])
+def test_centred_bodies_move_the_same(name):
+    scenario = load(SCENARIOS / f"{name}.toml", steps=20)
+    scenario = replace(scenario, save=1)
+    changed = replace(scenario, lend="centred")
+    assert lends(changed) and not lends(scenario)
+    runs = simulate(scenario), simulate(changed)
+    for column in ("q", "qd", "p", "kinetic", "potential"):
+        before, after = (getattr(run, column) for run in runs)
+        assert np.abs(after - before).max() < 1e-11 * max(1.0, np.abs(before).max())
+    forces = [
+        joint_forces(one, run).of_joints("force")
+        for one, run in zip((scenario, changed), runs, strict=True)
+    ]
+    assert np.abs(forces[1] - forces[0]).max() < 1e-9 * np.abs(forces[0]).max()
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        hung((GROUND, 0.0, 1.0), (0, 1.0, 0.6), (1, 0.6, 1.0), (2, 1.0, 0.5)),
+        hung((GROUND, 0.0, 1.0), (0, 1.0, 1.0), (1, 1.0, 1.0), (1, 1.0, 0.7), (1, 0.5, 0.7)),
+        varied(load(SCENARIOS / "tree.toml"), lend="centred"),
+        varied(load(SCENARIOS / "coupled_loops.toml"), lend="centred"),
+        varied(load(SCENARIOS / "andrews.toml"), lend="centred"),
+    ],
+    ids=["chain", "fork", "tree", "coupled_loops", "andrews"],
+)
+def test_no_posture_is_singular_for_centred_bodies(scenario):
+    """Lent inertias are indefinite, and errors stay those of the bodies as written."""
+    rng = np.random.default_rng(0)
+    q = rng.uniform(-np.pi, np.pi, (300, scenario.nq))
+    p = joint_momenta(scenario, q, rng.normal(size=q.shape))
+    equations = NewtonEuler(scenario)
+    right = np.array([equations.canonical_rates(*state)[0] for state in zip(q, p, strict=True)])
+    conditioned = replace(scenario, lend=LEND[0])
+    assert lends(scenario) and not lends(conditioned)
+    centred, written = (
+        error(np.transpose(serve(one.arithmetic, rates(one, *states)).q_dot), right, axis=1)
+        for one in (prepare(Float64Arrays(), x) for x in (scenario, conditioned))
+        for states in [(list(q.T), list(p.T))]
+    )
+    assert (centred < 10 * written + 1e-11).all()
+
+
+def test_a_fork_keeps_its_mass_centres():
+    """With one of its two bodies it may be singular, depending on the posture."""
+    assert not lends(hung((GROUND, 0.0, 1.0), (0, 1.0, 1.0), (0, 1.0, 1.0)))
+
+
+def test_centred_bodies_on_the_engine():
+    scenario = varied(load(SCENARIOS / "double_pendulum.toml", steps=5), lend="centred", save=1)
+    engine = engine_runs.simulate(Machine(), scenario)
+    twin = simulate(scenario, BitExact(fold=True))
+    assert engine.q.tobytes() == twin.q.tobytes() and engine.p.tobytes() == twin.p.tobytes()
+
+
+def test_thin_bodies_are_conditioned_first():
+    scenario = replace(point_pendulum(2), lend="centred")
+    assert lent(scenario).bodies == lent(point_pendulum(2)).bodies
+
+
+def test_another_rule_is_refused():
+    with pytest.raises(ScenarioError, match='lend: must be one of conditioned, centred, got "all"'):
+        varied(load(SCENARIOS / "tree.toml"), lend="all")

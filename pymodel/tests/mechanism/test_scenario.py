@@ -264,7 +264,7 @@ def second(new):
 
 
 NO_BODY = "body[1].parent: must be the name or the number of a body, got "
-TOP_KEYS = "known: name, gravity, time, body, loop, spring"
+TOP_KEYS = "known: name, gravity, lend, time, body, loop, spring"
 MISTAKES = {
     # unknown keys
     "unknown_top": ("colour = 1\n" + PLAIN, f"colour: unknown key ({TOP_KEYS})"),
@@ -798,7 +798,10 @@ MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
         ({"q": [1, [2, 3]]}, r"body\[1\].q: must be a number, got an array"),
         ({"mass": [1, "2"]}, r"body\[1\].mass: must be a number, got a string"),
         ({"mass": -1}, r"body\[0\].mass: must be positive, got -1.0"),
-        ({"masses": 1}, r"masses: unknown key \(known: name, gravity, step, end, .*, length\)"),
+        (
+            {"masses": 1},
+            r"masses: unknown key \(known: name, gravity, lend, step, end, .*, length\)",
+        ),
         ({"body": []}, "body: unknown key"),
         ({"step": 0.3}, "time.end: must be a multiple of the step"),
         ({"at": [5, 5]}, "double_pendulum.toml: at: nothing in this mechanism has it"),
