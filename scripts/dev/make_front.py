@@ -504,7 +504,7 @@ TARGETS = {
     ),
     "study": Target(
         PROOF,
-        "docs/study.md: HDCA against DCA in loops (Chadaj and others, 2017) [ONLY=runs|depth]",
+        "docs/study.md: HDCA against DCA (Chadaj and others, 2017) [ONLY=runs|depth|thin|amounts]",
         "ONLY",
         programs(f"{_E}study.command"),
     ),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from scripts.evidence.study import depth
+from scripts.evidence.study import amounts, depth, thin
 from scripts.evidence.study.cases import (
     CASES,
     CONTESTANTS,
@@ -356,6 +356,8 @@ def document(results: Mapping[str, Any]) -> str:
         measured=MEASURED,
         evaluations=_evaluations(results["evaluations"]),
         chains=depth.section(results["depth"]),
+        thin=thin.section(results["thin"]),
+        amounts=amounts.section(results["amounts"]),
         shown=_shown(rows),
         quantities=quantities,
     )

@@ -1,5 +1,6 @@
 """The study of paper 001: its cases, its runs, and what its page says of them."""
 
+import dataclasses
 import json
 from itertools import product
 
@@ -8,9 +9,10 @@ import pytest
 
 from pymodel.arith.scalars import Float64
 from pymodel.compile.rivals import ALGORITHMS
-from pymodel.mechanism import kinematics
+from pymodel.mechanism import kinematics, lending
+from pymodel.mechanism.scenario import ScenarioError, inertia_matrix
 from pymodel.runs.lagrangian import Lagrangian
-from scripts.evidence.study import command, depth, document
+from scripts.evidence.study import amounts, command, depth, document, thin
 from scripts.evidence.study.cases import CASES, CONTESTANTS, END, METHODS, TOLERANCES, hinged_chain
 from scripts.evidence.study.runs import Job, right_hand_side, solved
 
@@ -21,7 +23,7 @@ SIZES = {"1": (4, 1), "2": (8, 1), "3": (8, 2)}
 
 def test_a_part_that_there_is_not_is_refused_in_one_line(capsys):
     assert command.main(["--only", "nope"]) == 2
-    assert capsys.readouterr().err == "ONLY=nope: must be runs or depth\n"
+    assert capsys.readouterr().err == "ONLY=nope: must be runs, depth, thin or amounts\n"
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -164,3 +166,69 @@ def test_all_algorithms_move_a_chain_in_space_alike():
     for kind in ("qd", "pd"):
         np.testing.assert_allclose(found("naudet")[kind], found("hdca")[kind], rtol=1e-9)
     np.testing.assert_allclose(found("hdca")["qd"], qd, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", thin.COLOURS)
+def test_thin_bodies_keep_their_digits_where_they_lend(name):
+    scenario = thin.shaft_and_arm(1e-3)
+    errors = {kind: thin.error(name, scenario, kind, 0) for kind in thin.FORMATS}
+    assert errors["float32"] < 1e-5 and errors["float64"] < 1e-13
+    with lending.chosen_by(lending.nothing):
+        without = thin.error(name, scenario, "float32", 0)
+    assert (without > 1e-3) == (name == "hdca")
+
+
+def test_lines_and_points_are_refused_where_nothing_is_lent():
+    for kind in thin.KINDS.values():
+        assert thin.error("hdca", kind.scenario(0.0), "float32", 0) < 1e-4
+        with lending.chosen_by(lending.nothing), pytest.raises(ScenarioError, match="inertia: 0"):
+            thin.error("hdca", kind.scenario(0.0), "float32", 0)
+
+
+def test_what_the_page_says_of_thin_bodies(tmp_path):
+    keys = "kind", "thickness", "format", "lending", "algorithm"
+    every = product(thin.KINDS, thin.THICKNESSES, thin.FORMATS, thin.LENDING, thin.COLOURS)
+    rows = [dict(zip(keys, job, strict=True)) | {"median": 1e-7, "worst": 2e-7} for job in every]
+    for row in rows:
+        if row["lending"] == "without" and row["thickness"] <= 1e-3:
+            worst = None if row["thickness"] == 0.0 else thin.NO_DIGIT
+            row |= {"median": worst, "worst": worst}
+    text = thin.section(rows)
+    line = "float32, HDCA | 2e-07 → 2e-07 | 2e-07 → 2e-07 | no digit → 2e-07 | no digit → 2e-07 |"
+    assert f"| Shaft and arm on hinges, {line} refused → 2e-07 |" in text
+    assert "no error here is above 2e-07 in float32" in text
+    thin.draw(rows, tmp_path / "thin.png")
+    assert (tmp_path / "thin.png").exists()
+
+
+def test_isotropic_inertias_by_lending():
+    """A box on a hinge across it, its mass centre on a principal axis; a bar gets as thin as is."""
+    box = amounts.bar(0.5, (1, 0, 0), (0.0, 1.0, 0.0), attach=amounts.STILL)
+    box = dataclasses.replace(box, inertia=(0.3, 0.0, 0.0, 0.4, 0.0, 0.5), rotation=amounts.STILL)
+    scenario = amounts._in_space("box", [box])
+    with lending.chosen_by(amounts.isotropic):
+        (lent,) = lending.lent(scenario).bodies
+    moments = inertia_matrix(lent.moments)
+    np.testing.assert_allclose(moments, moments[0, 0] * np.eye(3), atol=1e-15)
+    assert amounts.error(scenario) < 1e-13
+    with lending.chosen_by(amounts.isotropic):
+        assert amounts.error(scenario) < 1e-12
+
+
+def test_operations_by_what_is_lent():
+    name, rows = amounts._measured("double_pendulum")
+    counts = {row["rule"]: (row["mul"], row["add"]) for row in rows}
+    assert counts["conditioned"] == counts["nothing"] == (89, 56)
+    assert counts["centred"] == (63, 35)
+    assert all(row["error"] < 1e-13 for row in rows)
+    text = amounts.section(
+        [*rows, *(row | {"mechanism": "other", "mul": 89, "add": 56} for row in rows)]
+    )
+    assert f"| {name} | 89 × 56 + | 89 × 56 + | 89 × 56 + | 63 × 35 + | 32% |" in text
+    assert "32% to 32% in 1 of 2" in text.replace("\n", " ")
+
+
+@pytest.mark.parametrize("name", amounts.MADE)
+def test_mechanisms_that_are_counted_are_closed(name):
+    scenario = amounts.MADE[name]()
+    assert kinematics.loop_position(scenario, scenario.q0) < 1e-12
