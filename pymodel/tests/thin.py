@@ -1,9 +1,14 @@
-"""Mechanisms with thin, flat and point-like bodies, for the tests of lending."""
+"""Mechanisms with thin, flat and point-like bodies, and their rates, for the tests of lending."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from pymodel.algorithms.requests import serve
+from pymodel.algorithms.step import prepare, rates
+from pymodel.mechanism.lending import lent
 from pymodel.mechanism.scenario import FREE, GROUND, PRISMATIC, REVOLUTE, Body, Scenario
 from pymodel.tests import space
 
@@ -98,3 +103,24 @@ def _thin(rng: np.random.Generator, body: Body, spatial: bool, thinnest: float) 
         com=tuple(com.tolist()),
         tip=tuple((2.0 * com).tolist()),
     )
+
+
+def evaluated(
+    arithmetic: Any, scenario: Scenario, q: ArrayLike, p: ArrayLike, **options: Any
+) -> list[np.ndarray]:
+    """q-dot and p-dot."""
+    mechanism = prepare(arithmetic, scenario, **options)
+    state = ([arithmetic.const(x) for x in values] for values in (q, p))
+    now = serve(arithmetic, rates(mechanism, *state))
+    return [np.array([arithmetic.to_float(x) for x in found]) for found in (now.q_dot, now.p_dot)]
+
+
+def error(found: np.ndarray, expected: np.ndarray, axis: int | None = None) -> Any:
+    """Largest error by the largest component."""
+    return np.abs(found - expected).max(axis=axis) / np.abs(expected).max(axis=axis)
+
+
+def lends(scenario: Scenario) -> bool:
+    """Whether any body lends another one anything."""
+    found = lent(scenario)
+    return any(found.masses) or any(moments is not None for moments in found.moments)

@@ -33,27 +33,18 @@ from pymodel.runs.simulate import simulate
 from pymodel.tests import space
 from pymodel.tests.pinocchio_scenario import PinocchioTree
 from pymodel.tests.places import SCENARIOS
-from pymodel.tests.thin import HELD, point_pendulum, shaft_and_arm, thin
+from pymodel.tests.thin import (
+    HELD,
+    error,
+    evaluated,
+    lends,
+    point_pendulum,
+    shaft_and_arm,
+    thin,
+)
 
 SHIPPED = sorted(path.stem for path in SCENARIOS.glob("*.toml"))
 FLOAT32 = BitExact(fold=True)
-
-
-def evaluated(arithmetic, scenario, q, p, **options):
-    """q-dot and p-dot."""
-    mechanism = prepare(arithmetic, scenario, **options)
-    state = ([arithmetic.const(x) for x in values] for values in (q, p))
-    now = serve(arithmetic, rates(mechanism, *state))
-    return [np.array([arithmetic.to_float(x) for x in found]) for found in (now.q_dot, now.p_dot)]
-
-
-def error(found, expected, axis=None):
-    return np.abs(found - expected).max(axis=axis) / np.abs(expected).max(axis=axis)
-
-
-def lends(scenario):
-    found = lent(scenario)
-    return any(found.masses) or any(moments is not None for moments in found.moments)
 
 
 @pytest.mark.parametrize("name", SHIPPED)

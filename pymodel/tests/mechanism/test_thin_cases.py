@@ -13,7 +13,7 @@ from pymodel.mechanism.scenario_file import parse
 from pymodel.runs import adaptive, lagrangian, native_runs
 from pymodel.runs.newton_euler import NewtonEuler
 from pymodel.tests import space
-from pymodel.tests.mechanism.test_lending import error, evaluated, lends
+from pymodel.tests.thin import error, evaluated, lends
 
 FLOAT32 = BitExact(fold=True)
 UP = [0.0, 0.0, 1.0]
