@@ -7,7 +7,6 @@ ValueError says what the value must be.
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Any, NoReturn
 
 from pymodel.app import words
 from pymodel.arith.errors import InputError
+from pymodel.arith.meant import meant as nearest
 
 Kind = Callable[[str], Any]
 
@@ -577,5 +577,5 @@ def fill_in(options: Any, defaults: Mapping[str, Any]) -> None:
 
 def meant(word: str, known: Sequence[str]) -> str:
     """A word that is not known, with the known one that it may stand for."""
-    near = difflib.get_close_matches(word, known, 1)
-    return f", did you mean {near[0]}?" if near else ""
+    near = nearest(word, known)
+    return f", did you mean {near}?" if near else ""

@@ -7,13 +7,13 @@ reason.
 from __future__ import annotations
 
 import datetime
-import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
+from pymodel.arith.meant import meant
 from pymodel.mechanism import formula, schema
 from pymodel.mechanism.moments import least
 from pymodel.mechanism.scenario import ScenarioError, Table, Vector, inertia_matrix
@@ -79,8 +79,8 @@ class FileTable:
         self.keys = {key.name: key for key in keys}
         for key in map(str, data):
             if key not in self.keys:
-                close = difflib.get_close_matches(key, self.keys, n=1)
-                hint = f", did you mean {quote(close[0])}?" if close else ""
+                close = meant(key, self.keys)
+                hint = f", did you mean {quote(close)}?" if close else ""
                 raise self.error(key, f"unknown key{hint} (known: {', '.join(self.keys)})")
 
     def error(self, key: str, reason: str) -> ScenarioError:

@@ -74,6 +74,14 @@ NUMBERS = {
     "mimic": {"multiplier": 1, "offset": 1},
 }
 NEEDED = {"axis": "xyz", "mass": "value", "parent": "link", "child": "link", "mimic": "joint"}
+#: Type of a joint that is not read -> what to do inside the tree, and on the root link.
+WAYS_OUT = {
+    "planar": 2 * ("write two prismatic joints and a continuous one, massless links between them",),
+    "floating": (
+        "write three prismatic and three revolute joints, massless links between them",
+        "take it and that link out, and let the base float",
+    ),
+}
 XACRO = "`pip install xacro` and `xacro <file> > robot.urdf`"
 UNBOUND_PREFIX = expat.errors.codes[expat.errors.XML_ERROR_UNBOUND_PREFIX]
 
@@ -354,17 +362,17 @@ def _tree(source: str, file: _File) -> tuple[str, dict[str, list[UrdfJoint]]]:
         raise RobotError(source, f"link {loose[0]}", "closed chain: it hangs on itself")
     if not roots:
         raise RobotError(source, "", "no links")
-    _check_joints(source, file.joints)
+    _check_joints(source, file.joints, roots[0])
     return roots[0], children
 
 
-def _check_joints(source: str, joints: list[UrdfJoint]) -> None:
+def _check_joints(source: str, joints: list[UrdfJoint], root: str) -> None:
     """Refuse types that are no single degree of freedom, and what drives."""
-    for kind in ("planar", "floating"):
-        found = [joint.name for joint in joints if joint.type == kind]
-        if found:
-            where = f"joint {', '.join(found)}"
-            raise RobotError(source, where, f"a {kind} joint inside the tree")
+    for joint in joints:
+        if joint.type in WAYS_OUT:
+            place = "on the root link" if joint.parent == root else "inside the tree"
+            reason = f"a {joint.type} joint {place}: {WAYS_OUT[joint.type][joint.parent == root]}"
+            raise RobotError(source, f"joint {joint.name}", reason)
     for joint in joints:
         if joint.type not in (FIXED, *KINDS):
             raise RobotError(source, f"joint {joint.name}", f"unknown type {joint.type}")

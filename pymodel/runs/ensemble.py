@@ -8,7 +8,6 @@ and when, changes nothing, and a larger count only adds variations.
 
 from __future__ import annotations
 
-import difflib
 import math
 import numbers
 import re
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from pymodel.arith.meant import meant
 from pymodel.arith.numbers import MASKED, masked
 from pymodel.mechanism import schema
 from pymodel.mechanism.scenario import Scenario
@@ -28,6 +28,9 @@ MAX_VARIATIONS = 10_000_000
 DEFAULT_SEED = 1
 NOTATION = "<first>:<last>:<count>, <value>,<value>.., random(<low>,<high>)"
 NOTATION += " or normal(<mean>,<deviation>)"
+
+#: Tables of which a scenario has many.
+TABLES = {"body": schema.BODY, "loop": schema.LOOP, "spring": schema.SPRING}
 
 Value = float | int | str
 Place = tuple[str | int, ...]  #: way to a value in the dictionary of a scenario file
@@ -216,9 +219,8 @@ def ensemble(
     known = kinds(data, scenario)
     for key in vary:
         if key not in known:
-            close = difflib.get_close_matches(_numbered(str(key), scenario), known, n=1)
-            hint = f", did you mean {close[0]}?" if close else ""
-            raise InputError(f"--vary {key}: the scenario has no value of this name{hint}")
+            why = _why_unknown(_numbered(str(key), scenario), data, known)
+            raise InputError(f"--vary {key}: {why}")
     varied = {key: _axis(key, values, known[key]) for key, values in vary.items()}
     drawn = [key for key, axis in varied.items() if not isinstance(axis, Grid)]
     for option, given in (("count", count), ("seed", seed)):
@@ -288,8 +290,8 @@ def kinds(data: dict[str, Any], scenario: Scenario) -> dict[str, str]:
     for prefix, table, keys in _tables(data):
         for key in keys:
             value = table.get(key.name, key.default)
-            if key.kind in ("table", "tables", "boolean") or key.name == "joint":
-                continue  # another joint is another mechanism
+            if not _varies(key):
+                continue
             if isinstance(value, list | tuple | np.ndarray):
                 found |= {f"{prefix}{key.name}[{k}]": "number" for k in range(len(value))}
             elif not isinstance(value, schema.Default):
@@ -300,12 +302,42 @@ def kinds(data: dict[str, Any], scenario: Scenario) -> dict[str, str]:
     return found
 
 
+def _varies(key: schema.Key) -> bool:
+    """Whether a key has a value that can be varied; another joint is another mechanism."""
+    return key.kind not in ("table", "tables", "boolean") and key.name != "joint"
+
+
 def _tables(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], tuple[schema.Key, ...]]]:
     yield "", data, schema.SCENARIO
     yield "time.", data["time"], schema.TIME
-    for name, keys in (("body", schema.BODY), ("loop", schema.LOOP), ("spring", schema.SPRING)):
+    for name, keys in TABLES.items():
         for index, table in enumerate(data.get(name, ())):
             yield f"{name}[{index}].", table, keys
+
+
+def _why_unknown(key: str, data: dict[str, Any], known: Mapping[str, str]) -> str:
+    """Why a key has no value, with what may be meant: another key of the same table."""
+    none = "the scenario has no value of this name"
+    if key in known:  # of a body with its name
+        return f"{none}, did you mean {key}?"
+    prefix, name = re.fullmatch(r"(.*\.)?(.*)", key, re.DOTALL).groups("")
+    name, _, _ = name.partition("[")
+    items = [other for other in known if other.startswith(f"{prefix}{name}[")]
+    if items:
+        return f"{none}, but {' and '.join(items)}"
+    tables = {head: (table, keys) for head, table, keys in _tables(data)}
+    if prefix in tables:
+        table, keys = tables[prefix]
+        if name in {each.name for each in keys if _varies(each)} - table.keys():
+            return f"the file leaves {name} out: write it there to vary it"
+        own = [other.removeprefix(prefix) for other in known if other.startswith(prefix)]
+    elif prefix.partition("[")[0] in TABLES:
+        return f"the scenario has no {prefix.removesuffix('.')}"
+    else:
+        prefix, name, own = "", key, list(known)
+    close = meant(name, own)
+    hint = f", did you mean {prefix}{close}?" if close else ""
+    return f"{none}{hint}"
 
 
 def _numbered(key: str, scenario: Scenario) -> str:

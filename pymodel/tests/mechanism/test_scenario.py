@@ -264,6 +264,8 @@ def second(new):
 
 
 NO_BODY = "body[1].parent: must be the name or the number of a body, got "
+BODY_KEYS = "known: mass, inertia, com, tip, parent, attach, joint, axis, rotation, q, qd, guess, "
+BODY_KEYS += "torque, spring, rest, damping, name"
 TOP_KEYS = "known: name, gravity, lend, time, body, loop, spring"
 MISTAKES = {
     # unknown keys
@@ -272,6 +274,15 @@ MISTAKES = {
         edit(PLAIN, "gravity", "gravty"),
         f'gravty: unknown key, did you mean "gravity"? ({TOP_KEYS})',
     ),
+    "unknown_top_far": ("motion = 1\n" + PLAIN, f"motion: unknown key ({TOP_KEYS})"),
+    "unknown_body_far": (
+        second("friction = 0.1"),
+        f"body[1].friction: unknown key ({BODY_KEYS})",
+    ),
+    "unknown_body_far_too": (
+        second('motion = "t"'),
+        f"body[1].motion: unknown key ({BODY_KEYS})",
+    ),
     "unknown_time": (
         edit(PLAIN, "step", "setp"),
         'time.setp: unknown key, did you mean "step"? (known: step, end, integrator, '
@@ -279,8 +290,7 @@ MISTAKES = {
     ),
     "unknown_body": (
         edit(PLAIN, "mass", "mas"),
-        'body[0].mas: unknown key, did you mean "mass"? (known: mass, inertia, com, tip, parent, '
-        "attach, joint, axis, rotation, q, qd, guess, torque, spring, rest, damping, name)",
+        f'body[0].mas: unknown key, did you mean "mass"? ({BODY_KEYS})',
     ),
     "unknown_loop": (
         edit(CLOSED, "point", "points"),

@@ -443,9 +443,26 @@ def test_the_rest_of_a_file_is_not_read(load):
         ("<link/>", "link: Required attribute not set in XML: name"),
         (link("a"), "no joint moves"),
         (LINKS + joint("j", "a", "b", "fixed"), "no joint moves"),
-        (LINKS + joint("j", "a", "b", "floating"), "joint j: a floating joint inside the tree"),
-        (LINKS + joint("j", "a", "b", "planar"), "joint j: a planar joint inside the tree"),
-        (LINKS + joint("j&#10;k", "a", "b", "planar"), "joint j k: a planar joint inside the tree"),
+        (
+            LINKS + joint("j", "a", "b", "floating"),
+            "joint j: a floating joint on the root link: take it and that link out, and let the "
+            "base float",
+        ),
+        (
+            ARM + link("c") + joint("k", "b", "c", "floating"),
+            "joint k: a floating joint inside the tree: write three prismatic and three revolute "
+            "joints, massless links between them",
+        ),
+        (
+            ARM + link("c") + joint("k&#10;l", "b", "c", "planar"),
+            "joint k l: a planar joint inside the tree: write two prismatic joints and a "
+            "continuous one, massless links between them",
+        ),
+        (
+            LINKS + joint("j", "a", "b", "planar"),
+            "joint j: a planar joint on the root link: write two prismatic joints and a "
+            "continuous one, massless links between them",
+        ),
         (LINKS + joint("j", "a", "b", "unknown"), "joint j: unknown type unknown"),
         (LINKS + joint("j", "a", "b", "ball"), "joint j: Invalid joint type: ball"),
         (LINKS + joint("j", "a", "x"), "joint j: there is no link x"),
