@@ -320,19 +320,19 @@ def _why_unknown(key: str, data: dict[str, Any], known: Mapping[str, str]) -> st
     none = "the scenario has no value of this name"
     if key in known:  # of a body with its name
         return f"{none}, did you mean {key}?"
-    prefix, name = re.fullmatch(r"(.*\.)?(.*)", key, re.DOTALL).groups("")
-    name, _, _ = name.partition("[")
+    head, dot, name = key.rpartition(".")
+    prefix, (name, _, _) = head + dot, name.partition("[")
     items = [other for other in known if other.startswith(f"{prefix}{name}[")]
     if items:
         return f"{none}, but {' and '.join(items)}"
-    tables = {head: (table, keys) for head, table, keys in _tables(data)}
+    tables = {place: (table, keys) for place, table, keys in _tables(data)}
     if prefix in tables:
         table, keys = tables[prefix]
         if name in {each.name for each in keys if _varies(each)} - table.keys():
             return f"the file leaves {name} out: write it there to vary it"
         own = [other.removeprefix(prefix) for other in known if other.startswith(prefix)]
     elif prefix.partition("[")[0] in TABLES:
-        return f"the scenario has no {prefix.removesuffix('.')}"
+        return f"the scenario has no {head}"
     else:
         prefix, name, own = "", key, list(known)
     close = meant(name, own)
