@@ -1,10 +1,10 @@
 """Mechanisms with thin, flat and point-like bodies, and their rates, for the tests of lending."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pymodel.algorithms.requests import serve
 from pymodel.algorithms.step import prepare, rates
@@ -106,12 +106,16 @@ def _thin(rng: np.random.Generator, body: Body, spatial: bool, thinnest: float) 
 
 
 def evaluated(
-    arithmetic: Any, scenario: Scenario, q: ArrayLike, p: ArrayLike, **options: Any
+    arithmetic: Any,
+    scenario: Scenario,
+    q: Sequence[Any] | np.ndarray,
+    p: Sequence[Any] | np.ndarray,
+    **options: Any,
 ) -> list[np.ndarray]:
     """q-dot and p-dot."""
     mechanism = prepare(arithmetic, scenario, **options)
-    state = ([arithmetic.const(x) for x in values] for values in (q, p))
-    now = serve(arithmetic, rates(mechanism, *state))
+    q, p = ([arithmetic.const(x) for x in values] for values in (q, p))
+    now = serve(arithmetic, rates(mechanism, q, p))
     return [np.array([arithmetic.to_float(x) for x in found]) for found in (now.q_dot, now.p_dot)]
 
 

@@ -20,14 +20,23 @@ STEP, END = 1e-3, 5.0  # s
 BOUNDS = 5e-4, 6e-3
 
 
-def thin_bar(joint, rates, moment=5e-6):
-    """A rod of 1 m and 10 mm, its frame's x axis along it."""
+#: Length and diameter in m, mass in kg.
+BARS = {
+    "1 m": (1.0, 0.01, 0.3),
+    "needle": (0.3, 0.001, 0.002),
+    "pole": (4.0, 0.06, 30.0),
+    "wire": (0.8, 0.002, 0.02),
+}
+
+
+def thin_bar(joint, rates, moment=5e-6, across=0.0250025, length=1.0, mass=0.3):
+    """A rod with its frame's x axis along it: of 1 m and 10 mm."""
     body = {
         "joint": joint,
-        "mass": 0.3,
-        "inertia": [moment, 0.0250025, 0.0250025],
-        "com": [0.5, 0.0, 0.0],
-        "tip": [1.0, 0.0, 0.0],
+        "mass": mass,
+        "inertia": [moment, across, across],
+        "com": [length / 2, 0.0, 0.0],
+        "tip": [length, 0.0, 0.0],
         "qd": rates,
     }
     time = {"step": STEP, "end": END, "integrator": "rk4"}
@@ -62,8 +71,11 @@ def about_the_joint(body):
     return inertia_matrix(body.moments) + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
 
 
-def test_a_thin_bar_on_a_ball_joint():
-    scenario = thin_bar("spherical", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("name", BARS)
+def test_a_thin_bar_on_a_ball_joint(name):
+    length, diameter, mass = BARS[name]
+    moments = mass * diameter**2 / 8, mass * (length**2 / 12 + diameter**2 / 16)
+    scenario = thin_bar("spherical", [0.0, 0.5, 1.0], *moments, length, mass)
     (body,) = scenario.bodies
     run = native_runs.simulate(scenario, "float32")
 

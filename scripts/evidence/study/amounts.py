@@ -232,4 +232,4 @@ def _work(row: Row) -> int:
 def _changes(found: Mapping[str, Mapping[str, Row]], rule: str) -> str:
     """Mechanisms whose operations or errors a rule changes."""
     names = [name for name, own in found.items() if own[rule] != own["nothing"] | {"rule": rule}]
-    return ", ".join(names) or "none"
+    return ", ".join(names) or "no mechanism"
