@@ -20,7 +20,7 @@ from tb.common import interrupt
 ALL = "all"
 SIM = BUILD / "sim"
 TB = Path(__file__).resolve().parent
-LEAST = {"first": 0, "rebase": 0}  # of counts in SETTINGS, where it is not 1
+LEAST = {"first": 0, "rebase": 0, "project": 0}  # of counts in SETTINGS, where it is not 1
 KINDS = {  # of other settings: their types, and in words
     bool: ((bool,), "true or false"),
     float: ((float, int), "a number"),

@@ -16,10 +16,11 @@ they find the impulses of the joints, and share everything else.
 """
 
 import copy
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pymodel.algorithms import drives, linalg, springs, two_handles
+from pymodel.algorithms import drives, gaps, linalg, springs, two_handles
 from pymodel.algorithms.bodies import BodyConstants, FreeBody, Numbers, SpatialBody
 from pymodel.algorithms.linalg import difference, negative, transposed, vector_sum
 from pymodel.algorithms.many_handles import Compound, Elimination
@@ -72,6 +73,9 @@ class Mechanism(Generic[A]):
         Order of assembly, see :meth:`pymodel.mechanism.topology.Topology.assembly_order`.
     rebase : int
         Re-base the momenta of a mechanism with loops every so many steps; 0 = never.
+    project : int
+        Project the coordinates of a mechanism with loops onto these every so many steps, see
+        :mod:`pymodel.algorithms.projection`, which re-bases as well; 0 = never.
 
     Attributes
     ----------
@@ -91,12 +95,13 @@ class Mechanism(Generic[A]):
         scenario: Scenario,
         shape: str | Sequence[Any] = "balanced",
         rebase: int = 0,
+        project: int = 0,
     ) -> None:
         self.scenario = scenario
         self.size = len(scenario.bodies)
         self.nq, self.nv = scenario.nq, scenario.nv
         self.closed = bool(scenario.loops)
-        self.rebase = rebase
+        self.rebase, self.project = rebase, project
         self.topology = Topology(scenario)
         self.assembly = self._assembly(shape)
         self.integrator = scenario.integrator
@@ -124,6 +129,7 @@ class Mechanism(Generic[A]):
             for index, loop in enumerate(scenario.loops)
         ]
         self.springs = springs.prepare(numbers, self.topology)
+        self.gaps = gaps.prepare(numbers, self.topology) if self.project else []
         #: Of bodies whose momenta stand in their own axes, with no joint but their own: the inertia
         #: about the centre of mass, kg m^2.
         self.inertias = {
@@ -163,8 +169,13 @@ class Mechanism(Generic[A]):
         return torque
 
     def rebases_at(self, step: int) -> bool:
-        """Whether the momenta are to be re-based before this step."""
-        return bool(self.closed and self.rebase and step % self.rebase == 0)
+        """Whether the momenta are to be re-based before this step; not where it projects."""
+        rebases = self.closed and self.rebase and not self.project
+        return bool(rebases and step % self.rebase == 0)
+
+    def projects_after(self, step: int) -> bool:
+        """Whether what this step comes to is to be projected: after steps N, 2 N, ..."""
+        return bool(self.closed and self.project and step and step % self.project == 0)
 
     def initial_state(
         self: "Mechanism[V]", scenario: Scenario
@@ -277,7 +288,7 @@ class Chain(Mechanism[A]):
 
     Parameters
     ----------
-    arithmetic, scenario, rebase
+    arithmetic, scenario, rebase, project
         As for :class:`Mechanism`.
     shape : str or nested tuple
         ``balanced``, ``left``, ``right``, or a tree of body indices such as ``((0, 1), 2)``.
@@ -298,6 +309,7 @@ class Chain(Mechanism[A]):
         shape: str | Sequence[Any] = "balanced",
         base: str = BASE,
         rebase: int = 0,
+        project: int = 0,
     ) -> None:
         if not self.runs(scenario):
             reason = (
@@ -305,7 +317,7 @@ class Chain(Mechanism[A]):
                 "ground"
             )
             raise ScenarioError(scenario.source, "body", reason)
-        super().__init__(arithmetic, scenario, shape, rebase)
+        super().__init__(arithmetic, scenario, shape, rebase, project)
         self.base = base
 
     @staticmethod
@@ -352,31 +364,38 @@ def prepare(
     shape: str | Sequence[Any] = "balanced",
     base: str = BASE,
     rebase: int = 0,
+    project: int = 0,
 ) -> Mechanism[A]:
     """A scenario prepared for one arithmetic, as a :class:`Chain` or a :class:`Mechanism`.
 
     Parameters
     ----------
-    arithmetic, scenario, shape, rebase
+    arithmetic, scenario, shape, rebase, project
         As for Mechanism and Chain.
     base : str
         As for :class:`Chain`; other mechanisms need 2x2 inverses only.
     """
     if Chain.runs(scenario):
-        return Chain(arithmetic, scenario, shape, base, rebase)
-    return Mechanism(arithmetic, scenario, shape, rebase)
+        return Chain(arithmetic, scenario, shape, base, rebase, project)
+    return Mechanism(arithmetic, scenario, shape, rebase, project)
 
 
 def free_body(
-    body: BodyConstants, space: Plane, pose: Pose, levers: Sequence[Vector[S]], known: Twist
+    body: BodyConstants,
+    space: Plane,
+    pose: Pose,
+    levers: Sequence[Vector[S]],
+    known: Twist,
+    drifts_of_joints: Mapping[int, Twist] = MappingProxyType({}),
 ) -> FreeBody[S]:
     """(13)-(19): inverse inertias of a free body at its handles, and its bias velocities.
 
     ``levers`` (m): from each handle to the centre of mass, ground frame; ``known``: the impulse of
-    the momenta of all joints on the body, about its centre of mass.
+    the momenta of all joints on the body, about its centre of mass; ``drifts_of_joints`` as for
+    :class:`pymodel.algorithms.bodies.FreeBody`.
     """
     inverse_inertia = space.inverse_inertia(pose, body.inverse_inertia)
-    return FreeBody(space, body.inverse_mass, inverse_inertia, levers, known)
+    return FreeBody(space, body.inverse_mass, inverse_inertia, levers, known, (), drifts_of_joints)
 
 
 def leaf(body: FreeBody[Any], handles: Sequence[Handle], taken: Sequence[Subspace]) -> Compound:
@@ -459,7 +478,7 @@ def rates(
     p : list of nv scalars
         Joint momenta (N m s, N s).
     t_cut : a scalar for each constraint of the loops, optional
-        Re-base first, see :func:`_rebased`.
+        Re-base first, see :func:`rebased`.
     time : scalar, optional
         t in s, which torques in time need.
 
@@ -534,69 +553,22 @@ def _rates(
     posture = posture_of(mechanism, poses, q)
     joints, s_12 = posture.joints, posture.s_12
     if t_cut is not None:
-        p = _rebased(mechanism, posture, p, t_cut)
+        p = rebased(mechanism, posture, p, t_cut)
     known = [space.spread(joints[k].freedoms, mechanism.velocities(k, p)) for k in everybody]
-    taken = [joint.constraints for joint in joints] + posture.closing
-    free, leaves = [], []
-    for k in everybody:
-        s_1c = posture.s_1c[k]
-        levers = [s_1c, *(difference(s_1c, s) for s in posture.arms[k])]
-        if space.angles == 1:
-            momentum = known_impulse(mechanism, known, levers, k)
-            free.append(free_body(bodies[k], space, poses[k], levers, momentum))
-        else:
-            own = space.own_twist(bodies[k].joint, mechanism.velocities(k, p))
-            local = local_levers(mechanism, poses[k], levers, k)
-            momentum = known_in_axes(mechanism, poses[k], own, known, local, k)
-            inverse = bodies[k].inverse_mass, poses[k], bodies[k].inverse_inertia
-            free.append(SpatialBody(space, *inverse, levers, local, momentum))
-        leaves.append(mechanism.leaf(k, free[k], taken))
+    taken = taken_by(posture)
+    free, leaves = free_bodies(mechanism, poses, posture, p, known)
 
     impulses, t_cut, eta = yield from mechanism.impulses(leaves, taken)
 
     # (49): q-dot; velocity of handle 1 of each body
-    own_omega: dict[int, Vector[Scalar]] = {}  # in space: in the body's axes
-    omega = []
-    for k, one in enumerate(free):
-        if isinstance(one, SpatialBody):
-            own_omega[k] = one.local_angular_velocity(impulses[k])
-            omega.append(space.rotate(poses[k], own_omega[k]))
-        else:
-            omega.append(one.angular_velocity(impulses[k]))
-    q_dot: list[Scalar] = []
-    slips: dict[int, Vector[Scalar]] = {}
-    for k in everybody:
-        a, b = topology.joints[k]
-        before = None if a is None else omega[a.body]
-        if bodies[k].joint in (PRISMATIC, FREE):
-            slips[k] = free[k].velocity(b.place, impulses[k], omega[k])
-            if a is not None:
-                on_parent = free[a.body].velocity(a.place, impulses[a.body], omega[a.body])
-                slips[k] = difference(slips[k], on_parent)
-        freedoms = joints[k].freedoms
-        if k in own_omega:
-            moves, turns = space.parted(freedoms)
-            own = own_omega[k][space.angles - len(turns) :]
-            shared = None if before is None else tuple(space.across(turns, None, before))
-            q_dot += [*space.across(moves, slips.get(k), None), *difference(own, shared)]
-        else:
-            q_dot += space.across(freedoms, slips.get(k), difference(omega[k], before))
+    q_dot, slips, omega, own_omega = joint_velocities(mechanism, posture, free, impulses)
     moving: dict[int, Any] = {k: space.turned(omega[parents[k]], s_12[k]) for k in s_12}
     for k in slips:
         sliding: Any = slips[k]
         if bodies[k].joint == PRISMATIC:
             sliding, _ = space.spread(joints[k].freedoms, mechanism.velocities(k, q_dot))
         moving[k] = vector_sum(moving.get(k), sliding)
-    q_rate = [
-        rate
-        for k in everybody
-        for rate in space.coordinate_rates(
-            bodies[k].joint,
-            mechanism.coordinates(k, q),
-            mechanism.velocities(k, q_dot),
-            slips.get(k),
-        )
-    ]
+    q_rate = coordinate_rates(mechanism, q, q_dot, slips)
     axes = [
         outward_sums(topology, [moving[k][axis] if k in moving else None for k in everybody])
         for axis in range(space.dimension)
@@ -686,6 +658,118 @@ def _rates(
     return Rates(q_dot, p_dot, p, tuple(t_cut), eta, q_rate)
 
 
+def taken_by(posture: Posture) -> list[Subspace]:
+    """What each joint of the topology takes."""
+    return [joint.constraints for joint in posture.joints] + posture.closing
+
+
+def free_bodies(
+    mechanism: Mechanism[Any],
+    poses: Sequence[Pose],
+    posture: Posture,
+    p: Sequence[Scalar],
+    known: Sequence[Twist],
+    drifts: Mapping[int, Mapping[int, Twist]] = MappingProxyType({}),
+) -> tuple[list[FreeBody[Any]], list[Any]]:
+    """Each body alone, and what the assembly needs of it.
+
+    Parameters
+    ----------
+    p : sequence of nv scalars
+        Momenta of the joints.
+    known : sequence of Twist
+        The same as impulses of the joints, ground frame.
+    drifts : dict, optional
+        Body -> ``drifts_of_joints`` of :class:`pymodel.algorithms.bodies.FreeBody`.
+    """
+    bodies, taken = mechanism.bodies, taken_by(posture)
+    space: Any = mechanism.space
+    free: list[FreeBody[Any]] = []
+    leaves = []
+    for k in range(mechanism.size):
+        s_1c, own_drifts = posture.s_1c[k], drifts.get(k, {})
+        levers = [s_1c, *(difference(s_1c, s) for s in posture.arms[k])]
+        if space.angles == 1:
+            momentum = known_impulse(mechanism, known, levers, k)
+            free.append(free_body(bodies[k], space, poses[k], levers, momentum, own_drifts))
+        else:
+            own = space.own_twist(bodies[k].joint, mechanism.velocities(k, p))
+            local = local_levers(mechanism, poses[k], levers, k)
+            momentum = known_in_axes(mechanism, poses[k], own, known, local, k)
+            inverse = bodies[k].inverse_mass, poses[k], bodies[k].inverse_inertia
+            free.append(SpatialBody(space, *inverse, levers, local, momentum, (), own_drifts))
+        leaves.append(mechanism.leaf(k, free[k], taken))
+    return free, leaves
+
+
+def joint_velocities(
+    mechanism: Mechanism[Any],
+    posture: Posture,
+    free: Sequence[FreeBody[Any]],
+    impulses: Sequence[Sequence[Twist]],
+) -> tuple[list[Scalar], dict[int, Vector[Any]], list[Vector[Any]], dict[int, Vector[Any]]]:
+    """(49): velocities that impulses give.
+
+    Returns
+    -------
+    q_dot : list of nv scalars
+    slips : dict
+        Body that slides or is free -> velocity of its handle 1 over that of where it is attached.
+    omega : list of vectors
+        Angular velocity of each body, ground frame.
+    own_omega : dict
+        In space: body -> the same in its axes.
+    """
+    bodies, topology = mechanism.bodies, mechanism.topology
+    space: Any = mechanism.space
+    own_omega: dict[int, Vector[Scalar]] = {}
+    omega = []
+    for k, one in enumerate(free):
+        if isinstance(one, SpatialBody):
+            own_omega[k] = one.local_angular_velocity(impulses[k])
+            omega.append(space.rotate(one.pose, own_omega[k]))
+        else:
+            omega.append(one.angular_velocity(impulses[k]))
+    q_dot: list[Scalar] = []
+    slips: dict[int, Vector[Scalar]] = {}
+    for k in range(mechanism.size):
+        a, b = topology.joints[k]
+        before = None if a is None else omega[a.body]
+        if bodies[k].joint in (PRISMATIC, FREE):
+            slips[k] = free[k].velocity(b.place, impulses[k], omega[k])
+            if a is not None:
+                on_parent = free[a.body].velocity(a.place, impulses[a.body], omega[a.body])
+                slips[k] = difference(slips[k], on_parent)
+        freedoms = posture.joints[k].freedoms
+        if k in own_omega:
+            moves, turns = space.parted(freedoms)
+            own = own_omega[k][space.angles - len(turns) :]
+            shared = None if before is None else tuple(space.across(turns, None, before))
+            q_dot += [*space.across(moves, slips.get(k), None), *difference(own, shared)]
+        else:
+            q_dot += space.across(freedoms, slips.get(k), difference(omega[k], before))
+    return q_dot, slips, omega, own_omega
+
+
+def coordinate_rates(
+    mechanism: Mechanism[Any],
+    q: Sequence[Scalar],
+    q_dot: Sequence[Scalar],
+    slips: Mapping[int, Vector[Any]],
+) -> list[Scalar]:
+    """dq/dt of velocities, as :func:`joint_velocities` gives them; nq scalars."""
+    return [
+        rate
+        for k, body in enumerate(mechanism.bodies)
+        for rate in mechanism.space.coordinate_rates(
+            body.joint,
+            mechanism.coordinates(k, q),
+            mechanism.velocities(k, q_dot),
+            slips.get(k),
+        )
+    ]
+
+
 def _or(v: Vector[S] | None, w: Vector[S] | None) -> Vector[S] | None:
     return w if v is None else v
 
@@ -757,7 +841,7 @@ def known_in_axes(
     return Twist(force, vector_sum(*moments))
 
 
-def _rebased(
+def rebased(
     mechanism: Mechanism[Any], posture: Posture, p: list[Scalar], t_cut: Sequence[S]
 ) -> list[Scalar]:
     """The momenta with J_c^T t_cut added, for each loop, cut at c.

@@ -17,6 +17,7 @@ def unused_options(
     rebase: int,
     forces: bool = False,
     shape: str | Sequence[Any] = "balanced",
+    project: int = 0,
 ) -> dict[str, str]:
     """The options that are given and that the scenario has no use for.
 
@@ -32,6 +33,8 @@ def unused_options(
         Write the forces of the joints.
     shape
         Of the assembly tree; ``balanced`` where nobody says.
+    project
+        Project the coordinates every so many steps; 0 never.
 
     Returns
     -------
@@ -41,8 +44,9 @@ def unused_options(
     unused = {}
     if base is not None and not (scenario.loops and Chain.runs(scenario)):
         unused["base"] = "only for a chain of bodies that is closed to the ground"
-    if rebase and not scenario.loops:
-        unused["rebase"] = "only for a mechanism with loops"
+    for name, every in (("rebase", rebase), ("project", project)):
+        if every and not scenario.loops:
+            unused[name] = "only for a mechanism with loops"
     if forces and not any(map(sum, scenario.constraints)):
         unused["forces"] = "only for a mechanism with joints that hold something"
     least, number = (3, "three") if Chain.runs(scenario) else (2, "two")
@@ -52,7 +56,11 @@ def unused_options(
 
 
 def refuse_unused(
-    *scenarios: Scenario, base: str = BASE, rebase: int = 0, shape: str | Sequence[Any] = "balanced"
+    *scenarios: Scenario,
+    base: str = BASE,
+    rebase: int = 0,
+    shape: str | Sequence[Any] = "balanced",
+    project: int = 0,
 ) -> None:
     """Refuse options that differ from the defaults and that none of the scenarios has a use for.
 
@@ -62,7 +70,9 @@ def refuse_unused(
         If there is one.
     """
     given = None if base == BASE else base
-    first, *others = (unused_options(one, given, rebase, shape=shape) for one in scenarios)
+    first, *others = (
+        unused_options(one, given, rebase, shape=shape, project=project) for one in scenarios
+    )
     for option, use in first.items():
         if all(option in unused for unused in others):
             raise InputError(f"{option}: {use}")

@@ -26,13 +26,14 @@ from pymodel.mechanism.robot import shown
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import compiled
 from pymodel.runs.input_error import InputError, cannot_write, require_other_file
+from pymodel.runs.options import algorithm_options
 from pymodel.runs.whole import whole_file
 
 DONE = 0
 OPTIONS = {"arithmetic": "arith"}  # where an option is not called as its value
 WIDTH = 150  # columns of a table where there is no terminal
 OF_ROBOTS = ("floating", "damping", "armature", "parameters_as_data")
-OF_SCENARIOS = ("base", "rebase")
+OF_SCENARIOS = ("base", "rebase", "project")
 OF_ENGINE = ("depth", "read_stages", "operand_stages")  # numbers of the machine by their names
 
 
@@ -138,11 +139,15 @@ def _of_scenario(arguments: Asked, machine: Machine) -> ProgramImage:
         raise InputError(f"--function: {name} is of a robot, {arguments.source} is no robot file")
     functions = _functions(asked, [*REGISTRY])
     scenario = load(arguments.source)
-    rebase = arguments.rebase or 0
-    require_used(scenario, arguments.base, arguments.rebase)
-    if rebase and functions != [compiled.STEP]:
-        raise InputError("--rebase: only for the function step by itself")
-    return compiled.compile_scenario(machine, scenario, functions, arguments.base or BASE, rebase)
+    rebase, project = arguments.rebase or 0, arguments.project
+    require_used(scenario, arguments.base, arguments.rebase, project=project)
+    alone = functions == [compiled.STEP]
+    for name, every in (("rebase", rebase), ("project", project)):
+        if every and not alone:
+            raise InputError(f"--{name}: only for the function step by itself")
+    base = arguments.base or BASE
+    algorithm_options(base=base, rebase=rebase, project=project or 0, dashes="--")
+    return compiled.compile_scenario(machine, scenario, functions, base, rebase, project)
 
 
 def _read(path: str) -> ProgramImage:

@@ -134,6 +134,7 @@ def demo(asked: Asked) -> tuple[list[Summary], int]:
     scenario = str(scenario_file(DEMO_SCENARIOS[asked.name]))
     kept = {option.key for option in NAMED["run"].options} - {"show", "target", "out"}
     options = {name: value for name, value in vars(asked).items() if name in kept}
+    options["project"] = 0  # which the co-processor cannot: both are to do the same
     common = {name: value for name, value in options.items() if name not in ("base", "lanes")}
     out = Path(asked.out)
     ask = NAMED["run"].asked

@@ -43,6 +43,7 @@ def sweep(arguments: Asked) -> int:
         target=target,
         base=arguments.base,
         rebase=arguments.rebase,
+        project=arguments.project,
     )
     title, total = asked.ensemble.data["name"], len(asked.ensemble)
     done, earlier = 0, total  # all, unless it is told that some are missing

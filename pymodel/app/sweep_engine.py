@@ -104,6 +104,7 @@ def run(
         arithmetic=arithmetic,
         lanes=lanes,
         rebase=options.get("rebase", 0),
+        project=options.get("project"),
         base=None if options.get("base", BASE) == BASE else options["base"],
     )
     for number, (scenario, outcome) in enumerate(zip(scenarios, found, strict=True)):

@@ -105,6 +105,13 @@ REBASE = Option(
     "N",
     0,
 )
+PROJECT = Option(
+    "project",
+    "project the coordinates of a mechanism with loops onto these every N steps, which re-bases "
+    "as well; 0 never (default: 10 in formats narrower than float64, as REBASE if that is given)",
+    Whole(0, "pymodel.runs.options:MAX_REBASE"),
+    "N",
+)
 SHAPE = Option(
     "shape",
     "assembly tree",
@@ -222,6 +229,7 @@ COMMANDS = (
             ARITH,
             STEPS,
             REBASE,
+            replace(PROJECT, used_by=(MODEL, NATIVE, TWIN, ENGINE)),
             BASE,
             SHAPE,
             LANE,
@@ -263,6 +271,7 @@ COMMANDS = (
             ARITH,
             STEPS,
             REBASE,
+            PROJECT,
             BASE,
             LANE,
             SIM,
@@ -508,6 +517,7 @@ COMMANDS = (
             replace(ARITH, help="float32 (default), or such as 5/10", default=None),
             RECORDED_BASE,
             replace(REBASE, default=None),
+            PROJECT,
             FLOATING,
             replace(SNAP, default=None),
             DAMPING,

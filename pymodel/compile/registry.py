@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pymodel.algorithms.integrators import integrate
+from pymodel.algorithms.projection import projected
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, serve
 from pymodel.algorithms.step import Mechanism, prepare, rates
 from pymodel.algorithms.unused_options import refuse_unused
@@ -76,6 +77,7 @@ def recorded(
     base: str = BASE,
     rebasing: bool = False,
     rebase_now: bool = False,
+    project_now: bool = False,
 ) -> Kernel:
     """Record a function of the registry.
 
@@ -89,6 +91,8 @@ def recorded(
     rebasing, rebase_now : bool
         Of ``step``, of a mechanism with loops: whether the run re-bases momenta in some steps, and
         in this one.
+    project_now : bool
+        Of ``step``, of a mechanism with loops: whether this one ends with a projection.
 
     Returns
     -------
@@ -112,11 +116,14 @@ def recorded(
     for option, given, use in (
         ("rebasing", rebasing, name == "step" and scenario.loops),
         ("rebase_now", rebase_now, rebasing),
+        ("project_now", project_now, name == "step" and scenario.loops and not rebasing),
     ):
         if require_flag(option, given) and not use:
             where = "with rebasing" if option == "rebase_now" else "for a step with loops"
-            raise InputError(f"{option}: only {where}")
+            without = " and without rebasing" if option == "project_now" else ""
+            raise InputError(f"{option}: only {where}{without}")
     options = {"rebasing": True, "rebase_now": rebase_now} if rebasing else {}
+    options |= {"project_now": True} if project_now else {}
     return record_function(name, scenario, shape=shape, base=base, **options)
 
 
@@ -244,17 +251,23 @@ def _step_signature(scenario: Scenario, rebasing: bool = False, **options: Any) 
 
 
 def _step_function(
-    scenario: Scenario, rebasing: bool = False, rebase_now: bool = False, **options: Any
+    scenario: Scenario,
+    rebasing: bool = False,
+    rebase_now: bool = False,
+    project_now: bool = False,
+    **options: Any,
 ) -> Function:
     scenario.require_fixed_steps()
 
     def step(arithmetic: SupportsPivoting[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-        mechanism = prepare(arithmetic, scenario, **options)
+        mechanism = prepare(arithmetic, scenario, project=int(project_now), **options)
         q, p = _vectors(scenario, values)
         names = t_cut_names(scenario) if rebasing else []
         t_cut = tuple(values[name] for name in names) if rebase_now else None
         time, later = clock(mechanism, scenario, values)
         q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut, time))
+        if project_now:
+            q, p = serve(arithmetic, projected(mechanism, q, p))
         found = {f"q[{k}]": x for k, x in enumerate(q)} | {f"p[{k}]": x for k, x in enumerate(p)}
         found |= {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
         if rebasing:

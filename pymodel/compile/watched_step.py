@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pymodel.algorithms.integrators import integrate
+from pymodel.algorithms.projection import projected
 from pymodel.algorithms.requests import joint_matrix, serve
 from pymodel.algorithms.step import prepare
 from pymodel.arith.scalars import SupportsPivoting
@@ -82,7 +83,9 @@ def watched_step(
     scenario: Scenario,
     rebasing: bool = False,
     rebase_now: bool = False,
+    project_now: bool = False,
     fold: bool = False,
+    beside: WatchedStep | None = None,
     **options: Any,
 ) -> WatchedStep:
     """Record a time step with all that the model watches.
@@ -92,6 +95,10 @@ def watched_step(
     scenario : Scenario
     rebasing, rebase_now : bool
         Whether the run re-bases momenta in some steps, and in this one.
+    project_now : bool
+        Whether this step ends with a projection. Its matrices are not among those of ``joint``.
+    beside : WatchedStep, optional
+        One that runs in place of this one in some steps, of whose outputs this one is to have all.
     fold : bool
         As for :class:`Graph`; it must be that of the arithmetic whose bits are wanted.
     options
@@ -133,11 +140,13 @@ def watched_step(
             )
 
     def step(arithmetic: SupportsPivoting[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-        mechanism = prepare(arithmetic, scenario, **options)
+        mechanism = prepare(arithmetic, scenario, project=int(project_now), **options)
         q, p = split_state(scenario, [values[name] for name in states])
         t_cut = tuple(values[name] for name in cuts) if rebase_now else None
         time, later = clock(mechanism, scenario, values)
         q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut, time), watch)
+        if project_now:
+            q, p = serve(arithmetic, projected(mechanism, q, p))
         found = dict(zip(states, [*q, *p], strict=True))
         found |= zip(cuts, now.t_cut, strict=True) if cuts else {}
         found |= {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
@@ -149,9 +158,14 @@ def watched_step(
             ]
         for kind in ("zero_or_not", "finite_or_not"):
             asked = {x.node: Ref(graph, x.node) for x in getattr(graph, kind)}
-            names[kind] = [noted(f"{kind}[{k}]", x) for k, x in enumerate(asked.values())]
+            judged = list(asked.values())
+            judged += [arithmetic.const(1.0)] * (others.get(kind, 0) - len(judged))
+            names[kind] = [noted(f"{kind}[{k}]", x) for k, x in enumerate(judged)]
         return found | later | watched
 
+    others = (
+        {"zero_or_not": len(beside.nonzero), "finite_or_not": len(beside.finite)} if beside else {}
+    )
     states, cuts = state_names(scenario), t_cut_names(scenario) if rebasing else []
     kernel = record(step, carried=[*states, *cuts, *clock_names(scenario)], graph=graph)
     kinds = ("joint", "eta", "zero_or_not", "finite_or_not")

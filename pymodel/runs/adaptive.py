@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 
 from pymodel.algorithms.conditions import eta_condition, joint_condition
+from pymodel.algorithms.projection import projected
 from pymodel.algorithms.requests import BASE, RECORDED_BASES, SingularError, joint_matrix, serve
 from pymodel.algorithms.step import Mechanism, Rates, prepare, rates
 from pymodel.arith.errors import RunError
@@ -45,6 +46,7 @@ def simulate(
     progress: Callable[[int, int], None] | None = None,
     limit: float | None = None,
     rebase: int = 0,
+    project: int = 0,
     **options: Any,
 ) -> Trajectory:
     """Run a scenario whose integrator is an adaptive one, scipy's, in float64.
@@ -58,6 +60,8 @@ def simulate(
         As for :func:`pymodel.runs.simulate.simulate`.
     rebase
         Re-base momenta after so many steps of the time grid, where the integrator starts again.
+    project
+        Project the state after so many of them instead.
     options
         ``shape``, ``base`` of :func:`pymodel.algorithms.step.prepare`.
 
@@ -71,7 +75,7 @@ def simulate(
     ToleranceError, SingularError, NonFiniteError
         If the run cannot go on; the exception's ``trajectory`` holds the results so far.
     """
-    solver = _Solver(scenario, rebase, options)
+    solver = _Solver(scenario, rebase, project, options)
     states, problem = solver.run(progress)
     recorder = Recorder(scenario, Float64(), limit)
     error: Any = ToleranceError(f"{scenario.source}: {problem}") if problem else None
@@ -147,9 +151,12 @@ def _parts(mechanism: Mechanism[Any], state: Any) -> tuple[Any, Any]:
 class _Solver:
     """From the scenario's start to its results."""
 
-    def __init__(self, scenario: Scenario, rebase: int, options: dict[str, Any]) -> None:
+    def __init__(
+        self, scenario: Scenario, rebase: int, project: int, options: dict[str, Any]
+    ) -> None:
         self.scenario = scenario
-        self.mechanism = prepare(Float64(), scenario, rebase=rebase, **options)
+        self.mechanism = prepare(Float64(), scenario, rebase=rebase, project=project, **options)
+        self.every = (project or rebase) if scenario.loops else 0
         self.rates = RightHandSide(scenario, self.mechanism, **options)
         self.times = scenario.times
         q, p = self.mechanism.initial_state(scenario)
@@ -187,9 +194,9 @@ class _Solver:
                     if progress:
                         progress(min(passed, self.scenario.steps), self.scenario.steps)
             t, state = end, solver.y
-            if number and self.mechanism.rebases_at(number):
+            if number and self.every and number % self.every == 0:
                 try:
-                    state = self._rebased(t, state)
+                    state = self._renewed(t, state)
                 except SingularError as error:
                     return states[:done], f"t = {t:.6g} s: {error}"
                 if number % save == 0:
@@ -211,15 +218,19 @@ class _Solver:
         """Times at which the integrator starts again, and the end; the steps until then.
 
         At corners of tables, between which it would pass over a short pulse, these are 0: nothing
-        is re-based there.
+        is re-based or projected there.
         """
-        steps, every, grid = self.scenario.steps, self.mechanism.rebase, self.scenario.step
-        numbers = range(every, steps, every) if every and self.mechanism.closed else ()
+        steps, every, grid = self.scenario.steps, self.every, self.scenario.step
+        numbers = range(every, steps, every) if every else ()
         stops = {time: 0 for time in self.scenario.corners if time < steps * grid}
         stops |= {number * grid: number for number in (*numbers, steps)}
         return sorted(stops.items())
 
-    def _rebased(self, t: float, state: np.ndarray) -> np.ndarray:
+    def _renewed(self, t: float, state: np.ndarray) -> np.ndarray:
+        if self.mechanism.project:
+            own = _parts(self.mechanism, state.tolist())
+            both = serve(self.mechanism.arithmetic, projected(self.mechanism, *own))
+            return np.concatenate(both)
         now = self.rates.rates(t, state)
         q, _ = _parts(self.mechanism, state)
         return np.array([*q, *self.rates.rates(t, state, now.t_cut).p])

@@ -132,6 +132,7 @@ def compile_scenario(
     functions: Sequence[str],
     base: str = BASE,
     rebase: int = 0,
+    project: int | None = None,
 ) -> ProgramImage:
     """Compile functions of a scenario; the machine's memories grow where they need it.
 
@@ -142,8 +143,8 @@ def compile_scenario(
     functions : sequence of str
         Keys of :data:`pymodel.compile.registry.REGISTRY`. A step by itself is a run of the
         scenario.
-    base, rebase
-        As for :func:`pymodel.runs.engine_runs.prepare`; only a step by itself re-bases.
+    base, rebase, project
+        As for :func:`pymodel.runs.engine_runs.prepare`; only a step by itself re-bases or projects.
 
     Raises
     ------
@@ -151,7 +152,7 @@ def compile_scenario(
         If an engine for them is impossible.
     """
     if [*functions] == [STEP]:
-        run = prepare(machine.boundless, [scenario], base=base, rebase=rebase)
+        run = prepare(machine.boundless, [scenario], base=base, rebase=rebase, project=project)
         return run_image(replace(run, program=_on(machine.holding(run.program), run.program)))
     kernels = {name: record_function(name, scenario, base=base) for name in functions}
     mechanism = step.prepare(BitExact(machine.fmt), scenario)

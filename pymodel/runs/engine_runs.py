@@ -28,7 +28,7 @@ from pymodel.machine.model import Twin
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 from pymodel.runs.engine_calls import check_trace
 from pymodel.runs.input_error import InputError, require
-from pymodel.runs.options import algorithm_options
+from pymodel.runs.options import algorithm_options, projection
 from pymodel.runs.recorder import UNSOLVABLE, NonFiniteError, Recorder
 from pymodel.runs.trajectory import Trajectory
 
@@ -186,7 +186,8 @@ class Run:
     ) -> tuple[Trajectory | None, str | None]:
         """Of one system: what a row of the table has at which place, the table, half a row."""
         recorder, fmt = Recorder(scenario, arithmetic), arithmetic.fmt
-        momenta = "p_used" if self.every and scenario.loops else "p"
+        re_based = context_name(context, "p_used[0]") in places
+        momenta = "p_used" if re_based else "p"
         sizes = {"q": scenario.nq, momenta: scenario.nv, "qd": scenario.nv}
         vectors = [
             [places[context_name(context, f"{name}[{k}]")] for k in range(size)]
@@ -329,6 +330,7 @@ def prepare(
     base: str = BASE,
     rebase: int = 0,
     shape: str = "balanced",
+    project: int | None = None,
 ) -> Run:
     """Record and schedule a run, and put its parameters and initial states in place.
 
@@ -342,6 +344,9 @@ def prepare(
     base, rebase, shape
         As for :func:`pymodel.algorithms.step.prepare`; base must be one of
         :data:`pymodel.algorithms.requests.RECORDED_BASES`.
+    project
+        The same; by default as :func:`pymodel.runs.options.projection` says, if any of them has
+        loops.
 
     Returns
     -------
@@ -357,31 +362,35 @@ def prepare(
         If the machine is too small for them.
     """
     require(machine, Machine, "Machine")
-    shape, base, rebase = algorithm_options(shape, base, rebase).values()
+    algorithm_options(shape, base, rebase, project or 0)
     if isinstance(scenarios, Scenario) or not scenarios:
         raise InputError("scenarios: must be a list of one or more")
     for scenario in scenarios:
         require(scenario, Scenario, "load")
-    refuse_unused(*scenarios, shape=shape, base=base, rebase=rebase)
+    refuse_unused(*scenarios, shape=shape, base=base, rebase=rebase, project=project or 0)
+    name = BitExact(machine.fmt).name
+    project = max(projection(project, one, name, rebase) for one in scenarios)
+    shape, base, rebase, project = algorithm_options(shape, base, rebase, project).values()
     first, *others = scenarios
     for other in others:
         for key in ("steps", "save"):
             if getattr(other, key) != getattr(first, key):
                 raise ScenarioError(other.source, key, f"not that of {first.source}")
-    every = rebase if any(scenario.loops for scenario in scenarios) else 0
+    every = (project or rebase) if any(scenario.loops for scenario in scenarios) else 0
 
-    def rebasing(scenario: Scenario) -> bool:
-        return bool(every and scenario.loops)
+    def rebasing(scenario: Scenario) -> bool:  # a step that projects re-bases with its own impulses
+        return bool(every and not project and scenario.loops)
 
     barrel = machine.contexts > 1
 
-    def kernel(rebase_now: bool) -> Kernel:
+    def kernel(special: bool) -> Kernel:
         kernels = [
             record_function(
                 "step",
                 scenario,
                 rebasing=rebasing(scenario),
-                rebase_now=rebasing(scenario) and rebase_now,
+                rebase_now=rebasing(scenario) and special,
+                project_now=bool(project and scenario.loops and special),
                 base=base,
                 shape=shape,
             )

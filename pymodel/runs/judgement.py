@@ -8,6 +8,7 @@ import numpy as np
 
 from pymodel.algorithms.springs import length_error
 from pymodel.arith import scalars
+from pymodel.mechanism import checks
 from pymodel.mechanism.moments import are_of_no_body
 from pymodel.mechanism.scenario import STRETCH, Scenario, inertia_matrix
 from pymodel.mechanism.units import ANGLE, coordinate_units
@@ -21,6 +22,12 @@ ENERGY_NOT_FINITE = "an energy is not finite"
 #: Share of the motion's largest kinetic energy above which a run warns of its rounding; also that
 #: of what a step moves a joint.
 ROUNDING_WARNING = 1e-2
+
+#: Share of a mechanism's size above which a run warns of the gap of its loops.
+GAP_WARNING = 1e-3
+
+#: What keeps a mechanism with loops from drifting.
+DRIFT = "project it every N steps (--project N, PROJECT=N) or re-base it (--rebase N, REBASE=N)"
 
 #: Coordinates in rad or m below which what a step moves is not judged: a joint at rest has dust.
 FAR = 1e6
@@ -48,8 +55,8 @@ def warnings_of(
     -------
     tuple of str
         A line each: of a singular posture, of inertias that no body has, of springs far from their
-        natural length, of joint matrices that cost digits, of coordinates too large to move, of the
-        rounding.
+        natural length, of joint matrices that cost digits, of coordinates too large to move, of
+        loops that open, of the rounding.
     """
     found = [
         *_of_posture(scenario, trajectory),
@@ -57,9 +64,10 @@ def warnings_of(
         *_of_springs(scenario, trajectory, arithmetic),
         *_of_joints(trajectory, arithmetic),
         *_of_coordinates(scenario, trajectory, arithmetic),
+        *_of_gaps(scenario, trajectory),
     ]
     if twin is not None:
-        found += _of_rounding(trajectory, arithmetic, twin)
+        found += _of_rounding(scenario, trajectory, arithmetic, twin)
     return tuple(f"{scenario.source}: warning: {text}" for text in found)
 
 
@@ -136,7 +144,19 @@ def _largest(columns: np.ndarray) -> np.ndarray:
     return np.max([np.abs(columns[here]).max(axis=0) for here in blocks(len(columns))], axis=0)
 
 
-def _of_rounding(trajectory: Trajectory, arithmetic: str, twin: Trajectory) -> Iterator[str]:
+def _of_gaps(scenario: Scenario, trajectory: Trajectory) -> Iterator[str]:
+    """Of loops that have opened."""
+    extent, gaps = checks.size(scenario), trajectory.loop_position
+    if scenario.loops and len(gaps) and gaps.max() > GAP_WARNING * extent:
+        yield (
+            f"its loops open by {gaps.max():.3g} m, {gaps.max() / extent:.1e} of its size, at "
+            f"t = {trajectory.t[gaps.argmax()]:.6g} s: {DRIFT}, or take a smaller step"
+        )
+
+
+def _of_rounding(
+    scenario: Scenario, trajectory: Trajectory, arithmetic: str, twin: Trajectory
+) -> Iterator[str]:
     """Of a run that differs from its float64 twin by more than a share of its energy."""
     kinetic = twin.kinetic[: len(trajectory)]
     pairs = ((trajectory.kinetic[x], kinetic[x]) for x in blocks(len(trajectory)))
@@ -148,4 +168,5 @@ def _of_rounding(trajectory: Trajectory, arithmetic: str, twin: Trajectory) -> I
         yield (
             f"rounding reaches {rounding:.3g} J, more than {ROUNDING_WARNING:.0%} of the motion's "
             f"energy ({energy:.3g} J): {arithmetic} has too few digits for this run"
+            f"{f'; {DRIFT}' if scenario.loops else ''}"
         )

@@ -146,17 +146,23 @@ class _System:
 
     @property
     def every(self) -> int:
-        """Steps between re-basings; 0 never."""
-        return self.mechanism.rebase if self.scenario.loops else 0
+        """Steps between projections, or re-basings; 0 never."""
+        return (self.mechanism.project or self.mechanism.rebase) if self.scenario.loops else 0
 
     def steps(self, options: Mapping[str, Any]) -> tuple[WatchedStep, WatchedStep | None]:
-        """Its recorded step, and the one that re-bases."""
+        """Its recorded step, and the one that projects, or re-bases."""
         chosen = {"base": BASE} | dict(options)
-        chosen.pop("rebase", None)
-        fold = getattr(self.mechanism.arithmetic, "fold", False)
-        chosen |= {"rebasing": bool(self.every), "fold": fold}
-        main = watched_step(self.scenario, **chosen)
-        return main, watched_step(self.scenario, rebase_now=True, **chosen) if self.every else None
+        for name in ("rebase", "project"):
+            chosen.pop(name, None)
+        chosen["fold"] = getattr(self.mechanism.arithmetic, "fold", False)
+        if not self.every:
+            return watched_step(self.scenario, **chosen), None
+        if self.mechanism.project:
+            special = watched_step(self.scenario, project_now=True, **chosen)
+            return watched_step(self.scenario, beside=special, **chosen), special
+        chosen["rebasing"] = True
+        special = watched_step(self.scenario, rebase_now=True, **chosen)
+        return watched_step(self.scenario, **chosen), special
 
     def structure(self, options: Mapping[str, Any]) -> str:
         """What systems that run at once have in common: all but their numbers.
@@ -238,7 +244,8 @@ class _NativeSteps:
         self.arithmetic = self.mechanism.arithmetic
         self.every = systems[0].every
         self.state_names = state_names(self.scenario)
-        self.cut_names = t_cut_names(self.scenario) if self.every else []
+        rebases = self.every and not self.mechanism.project
+        self.cut_names = t_cut_names(self.scenario) if rebases else []
         self.alone = len(systems) == 1
         self.flags = 0
 

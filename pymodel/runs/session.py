@@ -43,6 +43,7 @@ def run_model(
     shape: str = "balanced",
     base: str = BASE,
     rebase: int = 0,
+    project: int = 0,
     target: str = MODEL,
     with_reference: bool = True,
     forces: bool = False,
@@ -57,7 +58,7 @@ def run_model(
         As for :func:`pymodel.arith.scalars.parse`.
     out
         The folder.
-    shape, base, rebase
+    shape, base, rebase, project
         As for :func:`pymodel.runs.simulate.simulate`.
     target
         ``model``, which native code computes where that pays, or ``native``: that in any case.
@@ -78,10 +79,10 @@ def run_model(
     """
     if target == NATIVE or _name(arithmetic) != "float64":
         scenario.require_fixed_steps()
-    algorithm_options(shape, base, rebase, dashes="--")
+    options = algorithm_options(shape, base, rebase, project, dashes="--")
     tables = 1 + (_name(arithmetic) != "float64") + with_reference
     with run_folder(out, scenario, tables, forces):
-        run = simulated(scenario, arithmetic, shape, base, rebase, target)
+        run = simulated(scenario, arithmetic, target=target, **options)
         return finish(run, out, with_reference=with_reference, forces=forces)
 
 
@@ -91,13 +92,14 @@ def simulated(
     shape: str = "balanced",
     base: str = BASE,
     rebase: int = 0,
+    project: int = 0,
     target: str = MODEL,
 ) -> FinishedRun:
     """Run a scenario on the model, with its progress on the terminal, and leave no files.
 
     Parameters
     ----------
-    scenario, arithmetic, shape, base, rebase, target
+    scenario, arithmetic, shape, base, rebase, project, target
         As for :func:`run_model`.
 
     Raises
@@ -106,7 +108,7 @@ def simulated(
         If the arithmetic is unknown or has no native code.
     """
     name = _name(arithmetic)
-    options = {"shape": shape, "base": base, "rebase": rebase}
+    options = {"shape": shape, "base": base, "rebase": rebase, "project": project}
     title = f"{scenario.name}: {name}"
     if target == NATIVE:
         if not native_runs.possible(scenario, scalars.parse(name), base):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pymodel.algorithms.integrators import integrate
+from pymodel.algorithms.projection import projected
 from pymodel.algorithms.requests import SingularError, serve
 from pymodel.algorithms.step import Mechanism, Requests, prepare, rates
 from pymodel.arith import scalars
@@ -64,6 +65,9 @@ def run(
         q_new, p, now = yield from integrate(mechanism, q, p, t_cut, time)
         recorder.keep(q, now.q_dot, now.p, now.eta)
         q = q_new
+        if mechanism.projects_after(step):
+            # Nobody watches these matrices: those of the next step are nearly the same.
+            q, p = serve(mechanism.arithmetic, projected(mechanism, q, p))
         recorder.step = step + 1
         recorder.begin(q, p)
         t_cut = now.t_cut if mechanism.rebases_at(recorder.step) else None
@@ -92,7 +96,7 @@ def simulate(
     limit : float, optional
         As for :class:`pymodel.runs.recorder.Recorder`.
     options
-        ``shape``, ``base``, ``rebase`` of :func:`pymodel.algorithms.step.prepare`.
+        ``shape``, ``base``, ``rebase``, ``project`` of :func:`pymodel.algorithms.step.prepare`.
 
     Returns
     -------

@@ -157,7 +157,8 @@ def summarise(
     energies = (part.kinetic + part.potential for part in trajectory.parts())
     energy_change = float(np.max([np.abs(energy - start).max() for energy in energies]))
     compared = compared_units(run.scenario)
-    if run.options.get("rebase") and run.scenario.loops:
+    re_bases = run.options.get("rebase") or run.options.get("project")
+    if re_bases and run.scenario.loops:
         # Re-basing gives the same motion other momenta, which those of the reference are not.
         compared = {name: unit for name, unit in compared.items() if name != "p"}
     summary = {

@@ -27,7 +27,7 @@ from pymodel.runs.input_error import (
     require_one_of,
     require_whole,
 )
-from pymodel.runs.options import algorithm_options
+from pymodel.runs.options import algorithm_options, projection
 from pymodel.runs.outcome import Outcome
 from pymodel.runs.sweep_files import Columns, Parts, joined
 from pymodel.runs.workers import Run, workers
@@ -52,7 +52,7 @@ class Sweep:
     arithmetic
         Name of the arithmetic.
     options
-        ``base``, ``rebase``, ``shape`` of :func:`pymodel.algorithms.step.prepare`.
+        ``base``, ``rebase``, ``shape``, ``project`` of :func:`pymodel.algorithms.step.prepare`.
     chunk
         Variations that a worker is given at once, at most.
     identity
@@ -154,6 +154,7 @@ def sweep(
     base: str | None = None,
     rebase: int = 0,
     shape: str = "balanced",
+    project: int | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
     progress: Progress | None = None,
@@ -182,7 +183,7 @@ def sweep(
         ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
     target : str or Backend
         Where each runs, a name in :data:`pymodel.runs.backends.BACKENDS` or a backend.
-    base, rebase, shape
+    base, rebase, shape, project
         As for :func:`pymodel.runs.targets.simulate`.
     workers : int, optional
         Processes; unless given as many as there are cores. 0: all in this process.
@@ -218,6 +219,7 @@ def sweep(
             base=base,
             rebase=rebase,
             shape=shape,
+            project=project,
         )
         require_function("progress", progress)
         if out is None:
@@ -252,6 +254,7 @@ def prepare(
     base: str | None = None,
     rebase: int = 0,
     shape: str = "balanced",
+    project: int | None = None,
 ) -> Sweep:
     """Check what a sweep is to do; as :func:`sweep`, but errors name the command's options."""
     if isinstance(scenario, Scenario):
@@ -268,14 +271,19 @@ def prepare(
         raise InputError("--vary time.end: would change nothing, --steps says how long a run is")
     if not isinstance(target, Backend):
         target = BACKENDS[require_one_of("--target", target, BACKENDS)]
-    options = algorithm_options(shape, BASE if base is None else base, rebase, dashes="--")
+    chosen = shape, BASE if base is None else base, rebase
+    algorithm_options(*chosen, project or 0, dashes="--")
     plain = parse(data, source, steps)
-    for option, use in unused_options(plain, base, rebase, shape=shape).items():
+    for option, use in unused_options(
+        plain, base, rebase, shape=shape, project=project or 0
+    ).items():
         raise InputError(f"--{option}: {use}")
     try:
         arithmetic = scalars.parse(str(arithmetic)).name
     except ValueError as error:
         raise InputError(str(error)) from None
+    every = projection(project, plain, arithmetic, rebase)
+    options = algorithm_options(*chosen, every, dashes="--")
     target.check(plain, arithmetic, **options)
     chunk = min(target.chunk, max(1, KEPT_STEPS // (plain.steps // plain.save + 1)))
     return Sweep(variations, target, arithmetic, options, chunk, target.identity())

@@ -27,7 +27,7 @@ from pymodel.runs import engine_calls, engine_runs, native_runs
 from pymodel.runs import simulate as model_runs
 from pymodel.runs.input_error import InputError, require, require_function
 from pymodel.runs.judgement import ENERGY_NOT_FINITE, warnings_of
-from pymodel.runs.options import algorithm_options
+from pymodel.runs.options import algorithm_options, projection
 from pymodel.runs.recorder import NonFiniteError
 from pymodel.runs.robot_calls import MODEL, NATIVE, OLD_NAMES, TWIN, machine_of
 from pymodel.runs.robot_model import RobotModel
@@ -51,6 +51,7 @@ def simulate(
     shape: str = "balanced",
     base: str = BASE,
     rebase: int = 0,
+    project: int | None = None,
     progress: model_runs.Progress | None = None,
     limit: float | None = None,
     **values: ArrayLike,
@@ -72,6 +73,10 @@ def simulate(
     rebase : int
         Re-base the momenta of a mechanism with loops every so many steps, at most
         :data:`pymodel.runs.options.MAX_REBASE`; 0 never.
+    project : int, optional
+        Project the coordinates of a mechanism with loops onto these every so many steps, which
+        re-bases as well; 0 never. By default never in float64; in other formats every
+        :data:`pymodel.runs.options.PROJECT` steps, or when it re-bases.
     progress : callable(steps done, steps), optional
     limit : float, optional
         Condition number of a joint matrix from which the run ends, above 1; by default what the
@@ -102,8 +107,9 @@ def simulate(
     require(scenario, Scenario, "load")
     require_function("progress", progress)
     run = _SIMULATE[_one_of("target", target, tuple(_SIMULATE))]
-    options = _options(scenario, shape, base, rebase)
-    scenario, name = varied(scenario, **values), _name(arithmetic)
+    name = _name(arithmetic)
+    options = _options(scenario, shape, base, rebase, project, name)
+    scenario = varied(scenario, **values)
     try:
         found = _finite(scenario, run(scenario, name, progress=progress, limit=limit, **options))
     except RunError as error:
@@ -156,6 +162,7 @@ def compiled(
     shape: str = ...,
     base: str = ...,
     rebase: int = ...,
+    project: int | None = ...,
 ) -> Run: ...
 @overload
 def compiled(
@@ -176,6 +183,7 @@ def compiled(
     shape: str = "balanced",
     base: str = BASE,
     rebase: int = 0,
+    project: int | None = None,
 ) -> Evaluation | Run | RobotFunction:
     """Compile a kernel, the steps of a scenario, or a robot's function into something to call.
 
@@ -191,7 +199,7 @@ def compiled(
         Of a robot: ID, FD, M, Minv, dID, dFD or diFD.
     lanes : str, optional
         Adders + multipliers of the engine, as ``8+8``; default 2+2.
-    shape, base, rebase
+    shape, base, rebase, project
         Of a scenario, as for :func:`simulate`.
 
     Returns
@@ -224,6 +232,7 @@ def compiled(
         raise InputError(f"must be a Kernel, a Scenario or a RobotModel, got {found}")
     if not isinstance(what, Scenario):
         given = {"shape": shape != "balanced", "base": base != BASE, "rebase": rebase != 0}
+        given["project"] = project is not None
         for option in filter(given.get, given):
             raise InputError(f"{option}: only for a scenario")
     if isinstance(what, RobotModel):
@@ -240,7 +249,7 @@ def compiled(
             return _evaluation(native.build(what, name))
         return engine_calls.prepare_fitting_call(machine, what).evaluate
     what.require_fixed_steps()
-    options = _options(what, shape, base, rebase)
+    options = _options(what, shape, base, rebase, project, name)
     if base not in RECORDED_BASES and what.loops:
         known = ", ".join(RECORDED_BASES)
         raise RecordingError(f"base {base!r}: decides on data, as no program can; take {known}")
@@ -263,9 +272,13 @@ def _evaluation(kernel: native.NativeKernel) -> Evaluation:
     return evaluate
 
 
-def _options(scenario: Scenario, shape: str, base: str, rebase: int) -> dict[str, Any]:
+def _options(
+    scenario: Scenario, shape: str, base: str, rebase: int, project: int | None, arithmetic: str
+) -> dict[str, Any]:
     """Options of the algorithm, all of which the scenario has a use for."""
-    options = algorithm_options(shape, base, rebase)
+    algorithm_options(shape, base, rebase)  # before what is made of them
+    every = projection(project, scenario, arithmetic, rebase)
+    options = algorithm_options(shape, base, rebase, every)
     refuse_unused(scenario, **options)
     return options
 

@@ -237,7 +237,10 @@ def _rates(rebasing: bool) -> tuple[Graph, Quantities]:
     bodies: list[step.FreeBody] = []
     found: Quantities = {}
 
-    def free_body(_: Any, space: Plane, pose: Any, levers: Sequence, known: Twist) -> step.FreeBody:
+    def free_body(
+        _: Any, space: Plane, pose: Any, levers: Sequence, known: Twist, drifts_of_joints: Mapping
+    ) -> step.FreeBody:
+        assert not drifts_of_joints
         k, count = len(bodies), len(levers)
         (net_momentum,) = known.angular
         found.update(_named(f"levers[{k}]", levers) | _named(f"net_momentum[{k}]", net_momentum))
@@ -299,7 +302,7 @@ def _drive(kind: Callable, what: Any) -> Callable[[], tuple[Graph, Quantities]]:
 PHASES: Mapping[str, Callable[[], tuple[Graph, Quantities]]] = {
     "body update: step.free_body (13)-(19)": _free_body,
     "body update, velocities, loads: step.rates (38)-(51)": lambda: _rates(rebasing=False),
-    "re-basing: step._rebased": lambda: _rates(rebasing=True),
+    "re-basing: step.rebased": lambda: _rates(rebasing=True),
     **{
         f"{'assembly' if number else 'disassembly'}: two_handles.{name} ({equation})": (
             lambda function=function, shapes=shapes: _subdesign(function, shapes)

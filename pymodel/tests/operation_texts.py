@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pymodel import algorithms
+from pymodel.algorithms.projection import projected
 from pymodel.algorithms.requests import serve
 from pymodel.algorithms.rigid_body import branches, control, functions, segments
 from pymodel.algorithms.rigid_body.mass_matrix import factorised
@@ -414,6 +415,13 @@ def _rates(scenario: Scenario) -> Recorded:
     return graph, _fields(serve(graph, rates(mechanism, q, p, t_cut, time)))
 
 
+def _projected(scenario: Scenario) -> Recorded:
+    graph = Recording()
+    mechanism = prepare(graph, scenario, project=1)
+    q, p = serve(graph, projected(mechanism, *_state(graph, scenario, "q", "p")))
+    return graph, {f"{name}[{k}]": x for name, y in (("q", q), ("p", p)) for k, x in enumerate(y)}
+
+
 def _accelerations(scenario: Scenario) -> Recorded:
     graph = Recording()
     q, q_dot = _state(graph, scenario, "q", "q_dot")
@@ -425,6 +433,11 @@ def _accelerations(scenario: Scenario) -> Recorded:
 TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
     "mechanisms: step.rates": {
         name: partial(_rates, scenario) for name, scenario in MECHANISMS.items()
+    },
+    "mechanisms: projection.projected": {
+        name: partial(_projected, scenario)
+        for name, scenario in MECHANISMS.items()
+        if scenario.loops
     },
     "robots: rigid_body": {
         **{

@@ -34,12 +34,14 @@ SHIPPED = [  # whole motions of scenarios/, in 1000 steps; the two demos have a 
     _run("bennett", integrator="euler", rebase=1),
 ]
 OTHER = [
-    _run("andrews", steps=20),
-    _run("general_four_bar", steps=200, integrator="rk4"),
+    _run("andrews", steps=20, project=7),
+    _run("general_four_bar", steps=200, integrator="rk4", project=20),
+    _run("bennett", steps=25, project=10),
     _run("general_chain_2", steps=300, integrator="semi-implicit"),
     _run("general_four_bar", steps=100, integrator="implicit-midpoint", rebase=3),
     _run("double_pendulum", steps=200, contexts=8),
     _run("four_bar", steps=100, contexts=3, rebase=2),
+    _run("four_bar", steps=50, contexts=3, project=5),
 ]
 MIXED = [_run("general_chain_2", steps=200), _run("four_bar", steps=100)]
 ENSEMBLES = [
@@ -47,6 +49,7 @@ ENSEMBLES = [
     _run("four_bar", steps=20, contexts=5, rebase=3, save=2),
 ]
 SHORT = [_run("double_pendulum", steps=4), _run("four_bar", steps=3, rebase=2)]
+SHORT += [_run("four_bar", steps=4, project=2)]
 SHORT += [_run(name, steps=5, integrator="euler") for name in ("driven_arm", "slider_crank")]
 BENCH = step.bench(
     [

@@ -2,8 +2,8 @@
 
 Settings: ``runs``, each with a ``scenario`` (path), and as wanted ``steps``, ``step`` (s),
 ``save``, ``integrator`` (default: the scenario's), ``contexts`` (copies that run interleaved),
-``base`` and ``rebase``; ``out`` (folder for what the last run hands over); ``variations`` (folder
-of :class:`pymodel.hardware.cosim.variations.Variations`).
+``base``, ``rebase`` and ``project``; ``out`` (folder for what the last run hands over);
+``variations`` (folder of :class:`pymodel.hardware.cosim.variations.Variations`).
 """
 
 from array import array
@@ -108,6 +108,7 @@ async def _one(
     options: dict[str, Any] = {
         "base": settings.get("base") or BASE,
         "rebase": settings.get("rebase") or 0,
+        "project": settings.get("project") or 0,
     }
     run = engine_runs.prepare(engine.machine, scenarios, **options)
     await engine.forget()

@@ -56,8 +56,9 @@ def assert_same(got, want):
     assert (got.condition, got.flags) == (want.condition, want.flags)
 
 
-def test_native_code_and_engine_have_the_bits_of_the_model(scenario, tmp_path):
-    options = {"rebase": 3} if scenario.loops else {}
+@pytest.mark.parametrize("options", [{"rebase": 3, "project": 0}, {"project": 4}])
+def test_native_code_and_engine_have_the_bits_of_the_model(scenario, options, tmp_path):
+    options = options if scenario.loops else {}
     run = simulate(scenario, "float32", **options)
     assert (run.nq, run.nv) == (scenario.nq, scenario.nv) and len(run) == STEPS + 1
     native = native_runs.simulate(scenario, "float32", **options)

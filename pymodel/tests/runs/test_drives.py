@@ -87,16 +87,24 @@ def test_native_code_has_the_bits_of_the_model(integrator, arithmetic):
 def test_native_code_with_re_based_loops(monkeypatch):
     monkeypatch.setattr(native_runs, "CHUNK", 2000)
     scenario = driven("coupled_loops", 100, step=1e-3, end=0.1)
-    options = {"arithmetic": "float32", "rebase": 3}
-    same(native_runs.simulate(scenario, **options), simulate(scenario, **options))
+    for options in ({"rebase": 3}, {"project": 3}):
+        want = simulate(scenario, "float32", **options)
+        same(native_runs.simulate(scenario, "float32", **options), want)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-@pytest.mark.parametrize(("name", "rebase"), [("double_pendulum", 0), ("four_bar", 2)])
-def test_the_engine_has_the_bits_of_the_model(name, rebase, integrator):
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("double_pendulum", {}),
+        ("four_bar", {"rebase": 2, "project": 0}),
+        ("four_bar", {"project": 3}),
+    ],
+)
+def test_the_engine_has_the_bits_of_the_model(name, options, integrator):
     scenario = driven(name, 8, step=1e-2, end=0.08, integrator=integrator)
-    got = engine_runs.simulate(Machine(), scenario, rebase=rebase)
-    same(got, simulate(scenario, BitExact(fold=True), rebase=rebase))
+    got = engine_runs.simulate(Machine(), scenario, **options)
+    same(got, simulate(scenario, BitExact(fold=True), **options))
 
 
 #: First joints that are no unrotated planar pins, whose text runs on terms.

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from pymodel.arith.errors import InputError
 from pymodel.arith.fp import BINARY32, Format
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import record
@@ -44,13 +45,15 @@ def assert_same(got, want):
         np.testing.assert_array_equal(got.columns()[name].view(int), column.view(int), name)
 
 
-def check(machine, scenarios, base="ldl", rebase=0):
+def check(machine, scenarios, base="ldl", rebase=0, project=0):
     """A run on the engine's model is that of the direct evaluation."""
-    prepared, engine, found = run(machine, scenarios, base=base, rebase=rebase)
+    options = {"base": base, "rebase": rebase, "project": project}
+    prepared, engine, found = run(machine, scenarios, **options)
     for (got, stopped), one in zip(found, scenarios, strict=True):
         arithmetic = BitExact(machine.fmt, fold=True)
         assert stopped is None and not engine.stopped
-        assert_same(got, simulate(one, arithmetic, base=base, rebase=rebase))
+        own = options if one.loops else {"base": base}
+        assert_same(got, simulate(one, arithmetic, **own))
     assert engine.steps_done == prepared.steps
     return prepared, engine
 
@@ -73,6 +76,35 @@ def test_random_chains(n):
 @pytest.mark.parametrize("name", ["four_bar", "general_four_bar", "five_bar"])
 def test_loops(name, rebase, base):
     check(ROOMY, [scenario(name)], base, rebase)
+
+
+@pytest.mark.parametrize("base", ["ldl", "blocks"])
+@pytest.mark.parametrize("project", [1, 3])
+@pytest.mark.parametrize("name", ["four_bar", "general_four_bar", "coupled_loops", "bennett"])
+def test_projected_loops(name, project, base):
+    chain = base if name.endswith("four_bar") else "ldl"
+    prepared, _ = check(ROOMY, [scenario(name)], chain, project=project)
+    # Neither the impulses of the loops nor other momenta are carried or traced.
+    plain = prepare(ROOMY, [scenario(name)], chain, project=0)
+    assert prepared.program.carried.keys() == plain.program.carried.keys()
+    assert prepared.before.keys() == plain.before.keys()
+    assert prepared.program.special > prepared.program.main
+
+
+def test_projection_beside_an_open_chain():
+    check(ROOMY, [scenario("general_chain_2"), scenario("four_bar")], project=2)
+
+
+def test_projected_by_default():
+    """Every 10 steps; together with the re-basing that is asked for; never without loops."""
+    loop, chain = scenario("four_bar"), scenario("general_chain_2")
+    for options, every in (({}, 10), ({"rebase": 4}, 4), ({"project": 0}, 0), ({"project": 7}, 7)):
+        assert prepare(ROOMY, [loop], **options).every == every
+    ways = [prepare(ROOMY, [loop], **x).program.words for x in ({"rebase": 4}, {"project": 4})]
+    assert ways[0] == ways[1]
+    assert prepare(ROOMY, [chain]).every == 0
+    with pytest.raises(InputError, match="^rebase 3: a projection re-bases as well"):
+        prepare(ROOMY, [loop], rebase=3, project=4)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS[1:])
