@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from pymodel.algorithms.springs import length_error
 from pymodel.arith import scalars
+from pymodel.arith.scalars import Float64
 from pymodel.mechanism import checks
 from pymodel.mechanism.moments import are_of_no_body
 from pymodel.mechanism.scenario import STRETCH, Scenario, inertia_matrix
 from pymodel.mechanism.units import ANGLE, coordinate_units
 from pymodel.runs.columns import blocks
+from pymodel.runs.loss import FAR, estimated_error
 from pymodel.runs.recorder import CONDITION_WARNING, JOINT_WARNING, ORDINARY_JOINT
 from pymodel.runs.trajectory import Trajectory
 
@@ -29,8 +32,11 @@ GAP_WARNING = 1e-3
 #: What keeps a mechanism with loops from drifting.
 DRIFT = "project it every N steps (--project N, PROJECT=N) or re-base it (--rebase N, REBASE=N)"
 
-#: Coordinates in rad or m below which what a step moves is not judged: a joint at rest has dust.
-FAR = 1e6
+#: Estimated error of the velocities, as a share of the largest, above which a run warns.
+LOSS_WARNING = 1e-3
+
+#: Loss up to which nothing is said of the mechanism: the format is narrow.
+ORDINARY_LOSS = 1e3
 
 
 @np.errstate(over="ignore", invalid="ignore")  # its numbers may be beyond float64
@@ -55,7 +61,7 @@ def warnings_of(
     -------
     tuple of str
         A line each: of a singular posture, of inertias that no body has, of springs far from their
-        natural length, of joint matrices that cost digits, of coordinates too large to move, of
+        natural length, of digits that the velocities lose, of coordinates too large to move, of
         loops that open, of the rounding.
     """
     found = [
@@ -63,6 +69,7 @@ def warnings_of(
         *_of_inertias(scenario),
         *_of_springs(scenario, trajectory, arithmetic),
         *_of_joints(trajectory, arithmetic),
+        *_of_loss(scenario, trajectory, arithmetic),
         *_of_coordinates(scenario, trajectory, arithmetic),
         *_of_gaps(scenario, trajectory),
     ]
@@ -107,7 +114,9 @@ def _of_springs(scenario: Scenario, trajectory: Trajectory, arithmetic: str) -> 
 
 
 def _of_joints(trajectory: Trajectory, arithmetic: str) -> Iterator[str]:
-    """Of joint matrices (33) that cost too many digits."""
+    """Of joint matrices (33) that cost too many digits, where the loss is not known."""
+    if trajectory.loss is not None:
+        return
     condition, roundoff = trajectory.joint_condition, scalars.parse(arithmetic).unit_roundoff
     if condition is None or condition < ORDINARY_JOINT or condition**2 * roundoff < JOINT_WARNING:
         return
@@ -117,6 +126,32 @@ def _of_joints(trajectory: Trajectory, arithmetic: str) -> Iterator[str]:
         f"t = {trajectory.joint_condition_time:.6g} s: in {arithmetic} {digits} of the velocities "
         "are left"
     )
+
+
+def _of_loss(scenario: Scenario, trajectory: Trajectory, arithmetic: str) -> Iterator[str]:
+    """Of velocities that lose too many digits."""
+    loss, error = trajectory.loss, estimated_error(trajectory, arithmetic)
+    if loss is None or error is None or error < LOSS_WARNING:
+        return
+    left, ways = _digits(error), []
+    if arithmetic != "float64" and (wider := _digits(loss * Float64.unit_roundoff)) > left:
+        ways.append(f"float64 keeps {wider:.1f}")
+    if loss > ORDINARY_LOSS:
+        ways.append(
+            "masses and moments of inertia that differ less, and frames along the axes of thin "
+            "bodies, keep more"
+        )
+        ways += ["so do momenta that are re-based more often"] * bool(scenario.loops)
+    yield (
+        f"rounding is magnified {loss:.1e} times at t = {trajectory.loss_time:.6g} s: in "
+        f"{arithmetic} {f'{left:.1f}' if left else 'no'} digits of the velocities are left; "
+        f"{', '.join(ways)}"
+    )
+
+
+def _digits(error: float) -> float:
+    """Decimal digits that an error leaves of a number."""
+    return max(-math.log10(error), 0.0)
 
 
 def _of_coordinates(scenario: Scenario, trajectory: Trajectory, arithmetic: str) -> Iterator[str]:

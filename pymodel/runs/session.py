@@ -24,6 +24,7 @@ from pymodel.runs.files import run_folder, write_run
 from pymodel.runs.finished import FinishedRun
 from pymodel.runs.input_error import InputError
 from pymodel.runs.judgement import ENERGY_NOT_FINITE, warnings_of
+from pymodel.runs.loss import with_loss
 from pymodel.runs.options import algorithm_options
 from pymodel.runs.progress import progress
 from pymodel.runs.recorder import joint_limit
@@ -194,10 +195,11 @@ def finish(
                 name: getattr(twin, name) for name in ("joint_condition", "joint_condition_time")
             }
             trajectory = replace(trajectory, **worst)
-            run = replace(run, trajectory=trajectory)
         if twin is None or len(twin) < len(trajectory):
             print("the float64 twin ends before the run and is left out", file=sys.stderr)
             twin = None
+    trajectory = with_loss(scenario, trajectory, twin, **run.options)
+    run = replace(run, trajectory=trajectory)
     judged_by = None if run.stopped else twin
     for warning in warnings_of(scenario, trajectory, run.arithmetic, judged_by):
         print(warning, file=sys.stderr)

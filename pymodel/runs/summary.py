@@ -24,6 +24,7 @@ from pymodel.runs.conserved import ENERGY, conserved, has_dampers
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.input_error import InputError
 from pymodel.runs.joint_forces import JointForces
+from pymodel.runs.loss import estimated_error
 from pymodel.runs.trajectory import Trajectory, TrajectoryError, check_alike
 from pymodel.runs.whole import whole_file
 
@@ -194,6 +195,8 @@ def summarise(
         "stopped": run.stopped,
         "eta_condition_max": _finite(trajectory.condition),
         "joint_condition_max": _finite(trajectory.joint_condition),
+        "loss_max": _finite(trajectory.loss),
+        "velocity_error_estimate": _finite(estimated_error(trajectory, run.arithmetic)),
     }
     if forces is not None:
         summary["joint_forces_max"] = forces.largest(run.scenario)

@@ -27,6 +27,7 @@ from pymodel.runs import engine_calls, engine_runs, native_runs
 from pymodel.runs import simulate as model_runs
 from pymodel.runs.input_error import InputError, require, require_function
 from pymodel.runs.judgement import ENERGY_NOT_FINITE, warnings_of
+from pymodel.runs.loss import with_loss
 from pymodel.runs.options import algorithm_options, projection
 from pymodel.runs.recorder import NonFiniteError
 from pymodel.runs.robot_calls import MODEL, NATIVE, OLD_NAMES, TWIN, machine_of
@@ -114,12 +115,10 @@ def simulate(
         found = _finite(scenario, run(scenario, name, progress=progress, limit=limit, **options))
     except RunError as error:
         if error.trajectory is not None:
-            error.trajectory = _judged(scenario, error.trajectory, name)
+            error.trajectory = _judged(scenario, error.trajectory, name, options)
         raise
-    twin = None
-    if name != "float64":
-        twin = _twin(run, scenario, options)
-    return _judged(scenario, found, name, twin)
+    twin = None if name == "float64" else _twin(run, scenario, options)
+    return _judged(scenario, found, name, options, twin)
 
 
 def _finite(scenario: Scenario, run: Trajectory) -> Trajectory:
@@ -142,9 +141,14 @@ def _twin(run: Run, scenario: Scenario, options: Mapping[str, Any]) -> Trajector
 
 
 def _judged(
-    scenario: Scenario, run: Trajectory, arithmetic: str, twin: Trajectory | None = None
+    scenario: Scenario,
+    run: Trajectory,
+    arithmetic: str,
+    options: Mapping[str, Any],
+    twin: Trajectory | None = None,
 ) -> Trajectory:
-    """A run with its warnings."""
+    """A run with its loss and its warnings."""
+    run = with_loss(scenario, run, twin, **options)
     return replace(run, warnings=warnings_of(scenario, run, arithmetic, twin))
 
 
@@ -258,7 +262,14 @@ def compiled(
         scenario = varied(what, **values)
         if machine is None:
             return _finite(scenario, native_runs.simulate(scenario, name, **options))
-        return _finite(scenario, engine_runs.simulate(machine, scenario, **options))
+        try:
+            found = _finite(scenario, engine_runs.simulate(machine, scenario, **options))
+        except RunError as error:
+            if error.trajectory is not None:
+                error.trajectory = _judged(scenario, error.trajectory, name, options)
+            raise
+        twin = _twin(native_runs.fastest, scenario, options)
+        return _judged(scenario, found, name, options, twin)
 
     return run
 

@@ -44,13 +44,17 @@ class Trajectory:
     loop_position m and loop_velocity m/s (T,; 0 without loops).  Not in the table: `flags`, the
     sticky float flags of the run, and for closed chains `condition`, the largest condition number
     of eta, at `condition_time` s; `joint_condition` and `joint_condition_time` are those of the
-    joint matrices (33), if watched; `spring_lengths` are [number, length in m, time in s] of each
-    spring with a natural length, when it was farthest from that, if watched; `evaluations` of the
-    rates that an adaptive integrator asked for; `warnings`, a line each, what to beware of in the
-    run, as :func:`pymodel.simulate` finds it (:func:`pymodel.runs.judgement.warnings_of`).
+    joint matrices (33), if watched; `loss` is how much the algorithm magnifies the rounding of its
+    operations, at `loss_time` s where that is worst (:mod:`pymodel.runs.loss`), None where nothing
+    moves or nobody asked, and infinite where no digit is left; `spring_lengths` are [number, length
+    in m, time in s] of each spring with a natural length, when it was farthest from that, if
+    watched; `evaluations` of the rates that an adaptive integrator asked for; `warnings`, a line
+    each, what to beware of in the run, as :func:`pymodel.simulate` finds it
+    (:func:`pymodel.runs.judgement.warnings_of`).
 
-    Two are equal if all of that but the warnings is the same, arrays bit for bit: a NaN is equal to
-    itself, 0 and -0 differ. :func:`pymodel.runs.comparison.compare` looks at the table alone.
+    Two are equal if all of that but the loss and the warnings is the same, arrays bit for bit: a
+    NaN is equal to itself, 0 and -0 differ. :func:`pymodel.runs.comparison.compare` looks at the
+    table alone.
     """
 
     t: np.ndarray
@@ -66,6 +70,8 @@ class Trajectory:
     condition_time: float | None = None
     joint_condition: float | None = None
     joint_condition_time: float | None = None
+    loss: float | None = field(default=None, compare=False)
+    loss_time: float | None = field(default=None, compare=False)
     spring_lengths: list[list[float]] | None = None
     evaluations: int | None = None
     warnings: tuple[str, ...] = field(default=(), compare=False)
