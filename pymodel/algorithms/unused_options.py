@@ -81,15 +81,16 @@ def refuse_unused(
 def refuse_unused_of_robot(
     robot: Robot,
     functions: Iterable[str],
-    damping: bool,
-    armature: float | Mapping[str, float],
+    damping: bool = False,
+    armature: float | Mapping[str, float] = 0.0,
+    gravity: Sequence[float] | None = None,
     dashes: str = "",
 ) -> None:
     """Refuse options that a robot's functions have no use for.
 
     Parameters
     ----------
-    robot, functions, damping, armature
+    robot, functions, damping, armature, gravity
         As for :func:`unused_robot_options`.
     dashes
         What the names begin with in messages: ``--`` on a command line.
@@ -99,7 +100,7 @@ def refuse_unused_of_robot(
     InputError
         If there is one.
     """
-    for option, why in unused_robot_options(robot, functions, damping, armature).items():
+    for option, why in unused_robot_options(robot, functions, damping, armature, gravity).items():
         raise InputError(f"{dashes}{option}: {why}")
 
 
@@ -108,6 +109,7 @@ def unused_robot_options(
     functions: Iterable[str],
     damping: bool,
     armature: float | Mapping[str, float],
+    gravity: Sequence[float] | None = None,
 ) -> dict[str, str]:
     """The options that are given and that a robot's functions have no use for.
 
@@ -122,6 +124,8 @@ def unused_robot_options(
         Apply the joint damping of the file.
     armature
         Inertia of each joint's drive, of all or by the joint's name; 0 for none.
+    gravity
+        Its acceleration, shape (3,); None where nobody says.
 
     Returns
     -------
@@ -137,4 +141,6 @@ def unused_robot_options(
         unused["damping"] = f"changes nothing in {names}"
     if armature and signatures and not any(signature.armature for signature in signatures):
         unused["armature"] = f"changes nothing in {names}"
+    if gravity is not None and signatures and not any(x.gravity for x in signatures):
+        unused["gravity"] = f"changes nothing in {names}"
     return unused

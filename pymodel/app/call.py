@@ -3,6 +3,7 @@
 import codecs
 import contextlib
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
@@ -52,8 +53,9 @@ def call(arguments: Asked) -> int:
     target, function = arguments.target, arguments.function
     machine = None if target != TWIN else robot_calls.machine_of(arguments.lanes)
     options = arguments.damping, arguments.armature
-    robot = robot_file.load(arguments.urdf, arguments.floating, *options, arguments.snap)
-    refuse_unused_of_robot(robot, [function], *options, dashes="--")
+    gravity = arguments.gravity
+    robot = robot_file.load(arguments.urdf, arguments.floating, *options, arguments.snap, gravity)
+    refuse_unused_of_robot(robot, [function], *options, gravity, dashes="--")
     table = robot_calls.read_table(arguments.inputs)
     require_other_file(arguments.out, arguments.urdf, arguments.inputs)
     with _progress(f"{function} of {robot.name}", "calls") as update:
@@ -74,7 +76,11 @@ def call(arguments: Asked) -> int:
 
 
 def operations(
-    path: str, floating: bool, as_data: bool, snap: float = 0.0
+    path: str,
+    floating: bool,
+    as_data: bool,
+    snap: float = 0.0,
+    gravity: Sequence[float] | None = None,
 ) -> tuple[str, list[tuple[str, ...]]]:
     """Count the operations of a robot's functions.
 
@@ -86,7 +92,7 @@ def operations(
         Whether the base floats.
     as_data : bool
         The robot's numbers are data instead of constants.
-    snap : float
+    snap, gravity
         As of :func:`pymodel.mechanism.robot_file.load`.
 
     Returns
@@ -95,7 +101,7 @@ def operations(
     rows : list of tuple of str
         Under :data:`HEADINGS`.
     """
-    robot = robot_file.load(path, floating, snap=snap)
+    robot = robot_file.load(path, floating, snap=snap, gravity=gravity)
     small, rows = reduced(robot), []
     with _progress(robot.name, "functions") as update:
         for function in FUNCTIONS:  # before minutes are spent on others

@@ -32,7 +32,7 @@ from pymodel.runs.whole import whole_file
 DONE = 0
 OPTIONS = {"arithmetic": "arith"}  # where an option is not called as its value
 WIDTH = 150  # columns of a table where there is no terminal
-OF_ROBOTS = ("floating", "damping", "armature", "parameters_as_data")
+OF_ROBOTS = ("floating", "damping", "armature", "gravity", "parameters_as_data")
 OF_SCENARIOS = ("base", "rebase", "project")
 OF_ENGINE = ("depth", "read_stages", "operand_stages")  # numbers of the machine by their names
 
@@ -127,8 +127,9 @@ def _of_robot(arguments: Asked, machine: Machine) -> ProgramImage:
         raise InputError(f"--function: give one or more of {', '.join(FUNCTIONS)}")
     functions = _functions(arguments.function, [*FUNCTIONS])
     options = arguments.damping, arguments.armature or 0.0
-    robot = robot_file.load(arguments.source, arguments.floating, *options, arguments.snap or 0.0)
-    refuse_unused_of_robot(robot, functions, *options, dashes="--")
+    gravity, snap = arguments.gravity, arguments.snap or 0.0
+    robot = robot_file.load(arguments.source, arguments.floating, *options, snap, gravity)
+    refuse_unused_of_robot(robot, functions, *options, gravity, dashes="--")
     tell(robot)
     return compiled.compile_robot(machine, reduced(robot), functions, arguments.parameters_as_data)
 

@@ -48,10 +48,16 @@ def count(arguments: Asked) -> int:
 def _counted(arguments: Asked) -> list[TableData]:
     """The tables of `count`."""
     path = arguments.source
-    options = arguments.floating, arguments.parameters_as_data, arguments.snap
+    options = (
+        arguments.floating,
+        arguments.parameters_as_data,
+        arguments.snap,
+        arguments.gravity,
+    )
     robot = path and is_robot(path)
     if any(options) and not robot:
-        raise InputError("--floating, --parameters-as-data, --snap: only for a robot file")
+        names = "--floating, --parameters-as-data, --snap, --gravity"
+        raise InputError(f"{names}: only for a robot file")
     if arguments.shape is not None and (robot or not path):
         raise InputError("--shape: only for a scenario")
     if robot:

@@ -68,7 +68,9 @@ def run(options: Asked) -> int:
     """
     if options.show:
         show.require_display()
-    loop = bent(robot_file.load(options.urdf, snap=options.snap), options.steps)
+    loop = bent(
+        robot_file.load(options.urdf, snap=options.snap, gravity=options.gravity), options.steps
+    )
     if options.target in (TWIN, ENGINE):
         engine(options.arithmetic, options.lanes)  # refuses before anything is written
     names = (MOTION, PICTURE, SUMMARY, FILE)
@@ -176,6 +178,7 @@ def _on_engine(
     settings = {
         "robot": str(Path(options.urdf).resolve()),
         "snap": options.snap,
+        "gravity": options.gravity,
         "steps": options.steps,
         "out": str(out.resolve()),
     }
@@ -234,6 +237,7 @@ def _finish(
     summary = {
         "robot": loop.robot.name,
         "snap": loop.robot.snap,
+        "gravity": loop.robot.gravity_vector.tolist(),
         "source": options.urdf,
         "degrees_of_freedom": loop.robot.nv,
         "target": options.target,

@@ -116,6 +116,24 @@ def decimal_number(text: str) -> float:
         raise ValueError("must be a number") from None
 
 
+def vector(text: str) -> tuple[float, float, float]:
+    """Three finite numbers in decimal digits, with commas between."""
+    try:
+        x, y, z = map(decimal_number, text.split(","))
+    except ValueError:
+        raise ValueError("must be three numbers, as 0,0,-1.62") from None
+    return Vector((x, y, z))
+
+
+class Vector(tuple[float, float, float]):
+    """Numbers that are written as on the command line."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return ",".join(map(repr, self))
+
+
 class RefusedError(InputError):
     """A value that is refused: what it was given to, itself, and why.
 

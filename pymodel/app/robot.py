@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.app.engines import check_word, engine
 from pymodel.app.hardware_run import usable_simulator, watched
 from pymodel.app.options import ARRAY, ENGINE, NATIVE, TWIN, Asked
@@ -96,7 +97,10 @@ def run(options: Asked) -> int:
     ValueError, OSError
         If what is asked for cannot be done, or a file cannot be read or written.
     """
-    robot = robot_file.load(options.urdf, options.floating, snap=options.snap)
+    robot = robot_file.load(
+        options.urdf, options.floating, snap=options.snap, gravity=options.gravity
+    )
+    refuse_unused_of_robot(robot, [options.function], gravity=options.gravity, dashes="--")
     hardware = None
     if options.target in (ENGINE, ARRAY):
         machine = engine(options.arithmetic, options.lanes)
@@ -304,6 +308,7 @@ def _job(options: Asked, out: Path) -> dict[str, Any]:
         "robot": str(Path(options.urdf).resolve()),
         "floating": options.floating,
         "snap": options.snap,
+        "gravity": options.gravity,
         "inputs": str((out / INPUTS).resolve()),
     }
 
@@ -371,6 +376,7 @@ def _summary(options: Asked, robot: Robot, small: Robot) -> dict[str, Any]:
         "degrees_of_freedom": robot.nv,
         "floating": robot.floating,
         "snap": robot.snap,
+        "gravity": robot.gravity_vector.tolist(),
         "notes": (*robot.notes, *told_of(robot)),
         "function": options.function,
         "method": found.method,

@@ -28,6 +28,7 @@ from pymodel.app.options import (
     decimal_number,
     lanes,
     target_option,
+    vector,
 )
 from pymodel.hardware.places import robot_file, scenario_file
 
@@ -178,6 +179,13 @@ SNAP = Option(
     "X",
     0.0,
 )
+GRAVITY = Option(
+    "gravity",
+    "gravity's acceleration in the axes of a robot's ground, m/s^2; written with =, as "
+    "--gravity=0,0,-1.62 (default: the file's, of a URDF 0,0,-9.81)",
+    vector,
+    "X,Y,Z",
+)
 AS_DATA = Option("parameters-as-data", "take a robot's numbers as data instead of constants")
 FUNCTION = Option("function", "of the robot", OneOf(of=FUNCTIONS), "NAME", needed=True)
 STAGES = Option(
@@ -322,6 +330,7 @@ COMMANDS = (
             replace(OUT, default=_of_robot),
             FLOATING,
             SNAP,
+            GRAVITY,
             Option("rows", "random states, a call each", Whole(1, MAX_ROWS), "N", 16),
             ARITH,
             LANE,
@@ -367,6 +376,7 @@ COMMANDS = (
             replace(OUT, default=_of_loop),
             replace(STEPS, help="steps of 1 ms", kind=Whole(1, MAX_LOOP_STEPS), default=1000),
             SNAP,
+            GRAVITY,
             ARITH,
             LANE,
             SIM,
@@ -402,6 +412,7 @@ COMMANDS = (
             ),
             FLOATING,
             SNAP,
+            GRAVITY,
             replace(ARITH, default="float64"),
             target_option(_ON_CALL, {STEP: TWIN}),
             LANE,
@@ -444,6 +455,7 @@ COMMANDS = (
             replace(SHAPE, used_by=()),
             FLOATING,
             SNAP,
+            GRAVITY,
             AS_DATA,
             Option("markdown", "print markdown tables"),
         ),
@@ -520,6 +532,7 @@ COMMANDS = (
             PROJECT,
             FLOATING,
             replace(SNAP, default=None),
+            GRAVITY,
             DAMPING,
             replace(ARMATURE, default=None),
             AS_DATA,

@@ -90,5 +90,8 @@ def command_line(command: str, arguments: Mapping[str, Any], options: Mapping[st
     words = [str(x) for x in arguments.values()]
     for name, x in given.items():
         for each in x if isinstance(x, list) else [x]:
-            words += [f"--{name}"] if each is True else [f"--{name}", str(each)]
+            if str(each).startswith("-"):  # no option
+                words.append(f"--{name}={each}")
+            else:
+                words += [f"--{name}"] if each is True else [f"--{name}", str(each)]
     return f"{program()} {shlex.join([command, *words])}"

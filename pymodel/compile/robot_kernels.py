@@ -241,7 +241,7 @@ def told_of(robot: Robot) -> tuple[str, ...]:
     """A robot's warnings, and what the snapping of its transforms saves, if it was asked for."""
     if not robot.snap or not robot.source:
         return robot.warnings
-    plain = robot_file.load(robot.source, robot.floating)
+    plain = robot_file.load(robot.source, robot.floating, gravity=robot.gravity_vector.tolist())
     try:
         totals = [sum(operations(recorded(reduced(x), "ID")).values()) for x in (plain, robot)]
     except TooManyOperationsError:  # too large to be recorded

@@ -12,9 +12,10 @@ base's frame, linear first, where MuJoCo has (w, x, y, z) and linear velocities 
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -46,8 +47,10 @@ from pymodel.mechanism.robot_bodies import (
     checked,
     fault,
     frame_along,
+    ground_under,
     links_of,
     require_snap,
+    required_gravity,
     snapped_placements,
     unapplied,
 )
@@ -69,6 +72,7 @@ def load(
     damping: bool = False,
     armature: float | Mapping[str, float] = 0.0,
     snap: float = 0.0,
+    gravity: Sequence[float] | None = None,
 ) -> Robot:
     """Read a robot.
 
@@ -86,6 +90,8 @@ def load(
         actuators on single joints.
     snap
         As of :func:`pymodel.mechanism.urdf.load`.
+    gravity
+        Its acceleration in the world's axes, shape (3,), m/s^2. None: the file's.
 
     Raises
     ------
@@ -96,7 +102,8 @@ def load(
         by :func:`pymodel.mechanism.urdf.load`.
     InputError
         If the path is none; if armature is negative, no number, or of no joint; if snap is no
-        number of 0 to 0.01; if the base is to float and the file has no free joint.
+        number of 0 to 0.01; if the base is to float and the file has no free joint; if gravity is
+        no three numbers.
     """
     require_path("path", path)
     require_snap(snap)
@@ -104,7 +111,9 @@ def load(
     file = compiled(source)
     model = file.model
     _check_joints(file, damping)
-    bodies, fixed = _lumped(file)
+    falling = _gravity(file) if gravity is None else required_gravity(gravity)
+    ground = ground_under(falling)
+    bodies, fixed = _lumped(file, ground)
     if not bodies:
         raise RobotError(source, "", "no joint moves")
     if floating and bodies[0].kind != FREE:
@@ -130,12 +139,13 @@ def load(
     return Robot(
         shown(file.name),
         tuple(links),
-        gravity=float(np.linalg.norm(_gravity(file))),
+        gravity=math.hypot(*falling),
         source=source,
         fixed=fixed,
         snap=float(snap),
         notes=tuple(map(one_line, file.notes)),
         warnings=tuple(map(one_line, told)),
+        ground=ground,
     )
 
 
@@ -346,19 +356,7 @@ def _gravity(file: Compiled) -> np.ndarray:
     return np.zeros(3) if off else np.array(option.gravity)
 
 
-def _ground(file: Compiled, floating: bool) -> np.ndarray:
-    """From the file's ground to one in which gravity points down, shape (3, 3)."""
-    gravity = _gravity(file)
-    if not gravity.any():
-        return np.eye(3)
-    found = frame_along(-gravity).T
-    if floating and not np.array_equal(found, np.eye(3)):
-        told = f"gravity {' '.join(f'{x:g}' for x in gravity)}"
-        raise RobotError(file.source, "option", f"{told}: must point along -z of a floating base")
-    return found
-
-
-def _lumped(file: Compiled) -> tuple[list[Body], dict[str, FixedLink]]:
+def _lumped(file: Compiled, ground: np.ndarray) -> tuple[list[Body], dict[str, FixedLink]]:
     """Links that move, in MuJoCo's order, each with what is fixed to it; the fixed ones by name.
 
     A body with several joints is a chain of links without inertia, the last one but all of it.
@@ -367,8 +365,7 @@ def _lumped(file: Compiled) -> tuple[list[Body], dict[str, FixedLink]]:
     bodies: list[Body] = []
     fixed = {file.bodies[WORLD]: FixedLink(FIXED_BASE, np.eye(3), np.zeros(3))}
     # Body -> its carrier, and where its frame stands in that link's axes, from its joint.
-    floating = any(_is_free(file, j) for j in range(model.njnt))
-    places = {WORLD: (FIXED_BASE, _ground(file, floating), np.zeros(3))}
+    places = {WORLD: (FIXED_BASE, ground, np.zeros(3))}
     for b in range(1, model.nbody):
         carrier, turn, shift = places[int(model.body_parentid[b])]
         shift = shift + turn @ model.body_pos[b]

@@ -119,7 +119,7 @@ class Robot:
     links : tuple of Link
         Those that move. With a floating base the first one is the base, of kind :data:`FREE`.
     gravity : float
-        m/s^2, downwards along the ground's z axis.
+        m/s^2, downwards along the z axis of the ground that links hang on.
     source : str
         File that it came from.
     snap : float
@@ -132,6 +132,9 @@ class Robot:
         their own link does not resist, inertias that no body has.
     fixed : mapping of str to FixedLink
         The other links of the file, by name.
+    ground : ndarray, shape (3, 3)
+        From the ground of the file, in which a floating base is placed, to that which links hang on
+        and in which gravity points down.
     """
 
     name: str
@@ -142,6 +145,12 @@ class Robot:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     fixed: Mapping[str, FixedLink] = field(default_factory=dict)
+    ground: np.ndarray = field(default_factory=partial(np.eye, 3))
+
+    @property
+    def gravity_vector(self) -> np.ndarray:
+        """Gravity's acceleration in the axes of the file's ground, shape (3,), m/s^2."""
+        return -self.gravity * self.ground[2] + 0.0  # -0 becomes 0
 
     @property
     def floating(self) -> bool:

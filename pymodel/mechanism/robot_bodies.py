@@ -15,6 +15,7 @@ from numbers import Real
 import numpy as np
 
 from pymodel.arith.errors import Error, InputError
+from pymodel.arith.numbers import numbers
 from pymodel.mechanism.articulated import resistances
 from pymodel.mechanism.moments import ROUNDING, are_of_no_body
 from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, Link, moved, one_line
@@ -138,6 +139,29 @@ def frame_along(axis: np.ndarray) -> np.ndarray:
     across = across - (across @ axis) * axis
     across /= np.linalg.norm(across)
     return np.column_stack((across, np.cross(axis, across), axis))
+
+
+def required_gravity(gravity: Sequence[float]) -> np.ndarray:
+    """Gravity's acceleration as an array (3,), m/s^2.
+
+    Raises
+    ------
+    InputError
+        If it is no three numbers of at most 1e30 in size.
+    """
+    try:
+        found = numbers("gravity", gravity)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    if found.shape != (3,) or not (np.abs(found) <= LARGEST).all():
+        raise InputError(f"gravity: must be three numbers of at most {LARGEST:.0e}, got {gravity}")
+    return found
+
+
+def ground_under(gravity: np.ndarray) -> np.ndarray:
+    """From the axes of gravity's acceleration (3,) to a ground in which it points down, (3, 3)."""
+    largest = np.abs(gravity).max()  # by which it is divided: an axis of the file is one exactly
+    return frame_along(-gravity / largest).T + 0.0 if largest else np.eye(3)
 
 
 def require_snap(snap: float) -> None:

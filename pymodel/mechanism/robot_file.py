@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.parsers import expat
 
@@ -26,6 +26,7 @@ def load(
     damping: bool = False,
     armature: float | Mapping[str, float] = 0.0,
     snap: float = 0.0,
+    gravity: Sequence[float] | None = None,
 ) -> Robot:
     """Read a robot from a URDF or an MJCF.
 
@@ -33,7 +34,7 @@ def load(
     ----------
     path
         File of any name; that of an MJCF ends with .xml.
-    floating, damping, armature, snap
+    floating, damping, armature, snap, gravity
         As of :func:`pymodel.mechanism.urdf.load` and :func:`pymodel.mechanism.mjcf.load`.
 
     Raises
@@ -50,7 +51,7 @@ def load(
         reason = f"the root element is <{kind}>, must be <{URDF}> (URDF) or <{MJCF}> (MJCF)"
         raise RobotError(source, "", f"no robot file: {reason}")
     read = urdf.load if kind == URDF else mjcf.load
-    return read(source, floating, damping, armature, snap)
+    return read(source, floating, damping, armature, snap, gravity)
 
 
 def file_order(robot: Robot) -> list[str]:

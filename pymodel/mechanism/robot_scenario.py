@@ -52,7 +52,7 @@ def scenario_of_robot(
         raise InputError(f"robot: must be a Robot or a RobotModel, got {robot!r}")
     robot = found
     bodies = tuple(_body(robot, index, link) for index, link in enumerate(robot.links))
-    gravity = (0.0, 0.0, -robot.gravity)
+    gravity = tuple(robot.gravity_vector.tolist())
     source = robot.source or "<robot>"
     scenario = Scenario(
         robot.name, gravity, step, end, bodies, integrator=integrator, source=source
@@ -90,16 +90,19 @@ def _body(robot: Robot, index: int, link: Link) -> Body:
     if not np.abs(moments).min() > ROUNDING * np.trace(link.inertia[:3, :3]):
         raise ScenarioError(robot.source, key, "its inertia must not be singular")
     free = link.kind == FREE
+    turn, offset = link.rotation, link.offset
+    if link.parent == FIXED_BASE:
+        turn, offset = robot.ground.T @ turn + 0.0, robot.ground.T @ offset + 0.0
     return Body(
         mass=mass,
         inertia=tuple(inertia[np.triu_indices(3)].tolist()),
         com=tuple(com.tolist()),
         tip=(0.0, 0.0, 0.0),
         parent=GROUND if link.parent == FIXED_BASE else link.parent,
-        attach=(0.0, 0.0, 0.0) if free else tuple(link.offset.tolist()),
+        attach=(0.0, 0.0, 0.0) if free else tuple(offset.tolist()),
         joint=link.kind,
         axis=None if free else (0.0, 0.0, 1.0),
-        rotation=(0.0, 0.0, 0.0) if free else tuple(to_angles(link.rotation).tolist()),
+        rotation=(0.0, 0.0, 0.0) if free else tuple(to_angles(turn).tolist()),
         q=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0) if free else 0.0,
         qd=(0.0,) * 6 if free else 0.0,
         damping=0.0 if free else link.damping,

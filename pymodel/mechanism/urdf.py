@@ -12,10 +12,11 @@ that is called ``root_joint``, a mimic joint as a joint of its own.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ from pymodel.mechanism.moments import ROUNDING
 from pymodel.mechanism.robot import (
     FIXED_BASE,
     FREE,
+    GRAVITY,
     PRISMATIC,
     REVOLUTE,
     FixedLink,
@@ -52,8 +54,10 @@ from pymodel.mechanism.robot_bodies import (
     checked,
     fault,
     frame_along,
+    ground_under,
     links_of,
     require_snap,
+    required_gravity,
     snapped_placements,
     unapplied,
 )
@@ -92,6 +96,7 @@ def load(
     damping: bool = False,
     armature: float | Mapping[str, float] = 0.0,
     snap: float = 0.0,
+    gravity: Sequence[float] | None = None,
 ) -> Robot:
     """Read a robot.
 
@@ -113,6 +118,9 @@ def load(
     snap
         How far from 0 entries of a placement's rotation may be that become 0, and those beside them
         +-1; at most 0.01. :data:`SNAP` takes 1.5708 for a right angle.
+    gravity
+        Its acceleration in the axes of the root link, shape (3,), m/s^2; of a floating base in
+        those of the ground. None: (0, 0, -9.81).
 
     Raises
     ------
@@ -131,14 +139,16 @@ def load(
         negative (Atlas' torso), or more than the sum of the others.
     InputError
         If the path is none; if armature is negative, no number, or of no joint; if snap is no
-        number of 0 to 0.01.
+        number of 0 to 0.01; if gravity is no three numbers.
     """
     require_path("path", path)
     require_snap(snap)
+    falling = required_gravity((0.0, 0.0, -GRAVITY) if gravity is None else gravity)
+    ground = ground_under(falling)
     source = os.fspath(path)
     file = _parsed(source)
     root, children = _tree(source, file)
-    bodies, fixed = _lumped(source, file, root, children, floating)
+    bodies, fixed = _lumped(source, file, root, children, floating, ground)
     if not bodies:
         raise RobotError(source, "", "no joint moves")
     said = "is not declared: what has it is not read"
@@ -157,11 +167,13 @@ def load(
     return Robot(
         file.name,
         tuple(links),
+        gravity=math.hypot(*falling),
         source=source,
         fixed=fixed,
         snap=float(snap),
         notes=notes,
         warnings=tuple(map(one_line, warnings)),
+        ground=ground,
     )
 
 
@@ -382,7 +394,12 @@ def _check_joints(source: str, joints: list[UrdfJoint], root: str) -> None:
 
 
 def _lumped(
-    source: str, file: _File, root: str, children: dict[str, list[UrdfJoint]], floating: bool
+    source: str,
+    file: _File,
+    root: str,
+    children: dict[str, list[UrdfJoint]],
+    floating: bool,
+    ground: np.ndarray,
 ) -> tuple[list[Body], dict[str, FixedLink]]:
     """Links that move, depth first, each with what is fixed to it; and the fixed ones by name."""
     links = {link.name: link for link in file.links}
@@ -399,7 +416,8 @@ def _lumped(
 
     # Joints still to come, the next one last; each with the body that carries its parent link, and
     # that link's placement in it.
-    pending = [(joint, carrier, *identity) for joint in reversed(children[root])]
+    turn = np.eye(3) if floating else ground
+    pending = [(joint, carrier, turn, np.zeros(3)) for joint in reversed(children[root])]
     while pending:
         joint, carrier, rotation, offset = pending.pop()
         turn, shift = _placement(joint.origin)

@@ -79,6 +79,7 @@ class Peer:
                 self.model.opt.disableflags |= int(bit)
         self.model.opt.density = self.model.opt.viscosity = 0.0
         self.model.body_gravcomp[:] = 0.0
+        self.model.opt.gravity[:] = robot.gravity_vector
         joints = robot.links[robot.first :]
         self.model.dof_armature[6 * robot.floating :] = [link.armature for link in joints]
         for name in ("actuator_armature", "tendon_armature"):

@@ -48,13 +48,14 @@ def model(robot: Robot) -> pinocchio.Model:
     base = [pinocchio.JointModelFreeFlyer()] if robot.floating else []
     found = pinocchio.buildModelFromXML(_as_read(robot.source), *base)
     for index, link in enumerate(robot.links):
-        parent = np.eye(3)
+        parent = robot.ground if link.kind != FREE else np.eye(3)
         if link.parent != FIXED_BASE:
             parent = robot.links[link.parent].frame_rotation
         rotation = parent.T @ link.rotation @ link.frame_rotation
         placement = pinocchio.SE3(rotation, parent.T @ link.offset)
         _check_placement(robot, link.joint, placement, found.jointPlacements[index + 1])
     found.armature = _armature(robot)
+    found.gravity = pinocchio.Motion(robot.gravity_vector, np.zeros(3))
     return found
 
 
@@ -66,9 +67,11 @@ def _is_of_links(robot: Robot) -> bool:
 def _of_links(robot: Robot) -> pinocchio.Model:
     """Pinocchio's model of the links; its joints' frames are those of the links."""
     found = pinocchio.Model()
-    found.gravity = pinocchio.Motion(np.array([0, 0, -robot.gravity]), np.zeros(3))
+    found.gravity = pinocchio.Motion(robot.gravity_vector, np.zeros(3))
     for link in robot.links:
         placement = pinocchio.SE3(link.rotation, link.offset)
+        if link.parent == FIXED_BASE and link.kind != FREE:
+            placement = pinocchio.SE3(robot.ground.T, np.zeros(3)) * placement
         joint = found.addJoint(link.parent + 1, JOINTS[link.kind](), placement, link.joint)
         second = link.inertia[:3, :3]
         com = link.first_moment / link.mass if link.mass else np.zeros(3)

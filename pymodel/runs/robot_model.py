@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,7 @@ def load_robot(
     target: str = robot_calls.MODEL,
     lanes: str | None = None,
     snap: float = 0.0,
+    gravity: Sequence[float] | None = None,
 ) -> RobotModel:
     """Read a robot from its URDF or MJCF.
 
@@ -75,6 +76,9 @@ def load_robot(
         Take entries of joint transforms that are so near 0 or +-1 for that, as 1e-5 an angle of
         1.5708 for a right one; the ``warnings`` say which, and what operations that saves. 0: the
         transforms are the file's.
+    gravity : sequence of float, optional
+        Gravity's acceleration, three numbers, m/s^2, in the axes of the root link, or of the ground
+        if the base floats. Default: (0, 0, -9.81), of an MJCF what the file says.
 
     Returns
     -------
@@ -86,6 +90,7 @@ def load_robot(
         If the file makes no robot; one line says why.
     InputError
         If the path is none, an option is none of these, an armature is negative or of no joint,
+        gravity is no three numbers,
         lanes are given without an engine, or the damping of a file that has none is asked for.
     """
     for name, value in (("floating", floating), ("damping", damping)):
@@ -93,7 +98,7 @@ def load_robot(
     machine, target = robot_calls.machine_of(lanes), robot_calls.OLD_NAMES.get(target, target)
     if lanes is not None and target != robot_calls.TWIN:
         raise InputError(f"lanes {lanes!r}: only for the target {robot_calls.TWIN}")
-    robot = robot_file.load(path, floating, damping, armature, snap)
+    robot = robot_file.load(path, floating, damping, armature, snap, gravity)
     refuse_unused_of_robot(robot, (), damping, armature)
     return RobotModel(robot, arithmetic, target, machine)
 

@@ -59,7 +59,8 @@ def inverse_dynamics(
 
     External wrenches have shape (links, 6): force and moment in URDF's frame of each link.
     """
-    ground = np.zeros(6), np.array([0, 0, 0, 0, 0, robot.gravity])
+    up = -robot.gravity_vector if robot.floating else np.array([0, 0, robot.gravity])
+    ground = np.zeros(6), np.array([0, 0, 0, *up])
     down, subspaces, motions, forces = [], [], [], []
     for index, link in enumerate(robot.links):
         first = robot.dof(index) if link.kind != FREE else 0

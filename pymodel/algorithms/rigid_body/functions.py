@@ -53,6 +53,8 @@ class Signature:
         Whether external wrenches on links change it.
     damping, armature : bool
         Whether those of the joints change it.
+    gravity : bool
+        Whether it changes it.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Signature:
     forces: bool = True
     damping: bool = True
     armature: bool = True
+    gravity: bool = True
 
 
 #: The seven functions.
@@ -77,7 +80,9 @@ FUNCTIONS: dict[str, Signature] = {
             ("qdd",),
             (FACTORS, ARTICULATED),
         ),
-        Signature("M", "mass matrix from q", ("q",), ("m",), forces=False, damping=False),
+        Signature(
+            "M", "mass matrix from q", ("q",), ("m",), forces=False, damping=False, gravity=False
+        ),
         Signature(
             "Minv",
             "inverse of the mass matrix from q",
@@ -85,6 +90,7 @@ FUNCTIONS: dict[str, Signature] = {
             ("minv",),
             forces=False,
             damping=False,
+            gravity=False,
         ),
         Signature(
             "dID",

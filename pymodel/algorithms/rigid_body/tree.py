@@ -146,7 +146,17 @@ class Tree:
         x, y, z, w = q[3:7]
         x2, y2 = x + x, y + y
         row = x2 * z - y2 * w, y2 * z + x2 * w, self.one - x2 * x - y2 * y
-        return scale(g, row)
+        if np.array_equal(self.robot.ground, np.eye(3)):
+            return scale(g, row)
+        z2 = z + z
+        rows = (
+            (self.one - y2 * y - z2 * z, x2 * y - z2 * w, x2 * z + y2 * w),
+            (x2 * y + z2 * w, self.one - x2 * x - z2 * z, y2 * z - x2 * w),
+            row,
+        )
+        numbers = enumerate(self.robot.ground[2].tolist())
+        up = [self.terms.parameter(f"up[{k}]", number) for k, number in numbers]
+        return scale(g, add(*map(scale, up, rows)))
 
     def on_ground(self, i: int) -> bool:
         """Whether a link's joint stands on the ground."""

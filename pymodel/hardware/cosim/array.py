@@ -99,12 +99,16 @@ def test_of(bench: Bench) -> Any:
 
 def robot_of(job: Mapping[str, Any]) -> Robot:
     """The robot of a job."""
-    return _robot(job["robot"], job["floating"], job.get("snap", SNAP))
+    gravity = job.get("gravity")
+    asked = job["floating"], job.get("snap", SNAP), gravity and tuple(gravity)
+    return _robot(job["robot"], *asked)
 
 
 @cache
-def _robot(path: str, floating: bool, snap: float) -> Robot:
-    return reduced(robot_file.load(ROOT / path, floating, snap=snap))
+def _robot(
+    path: str, floating: bool, snap: float, gravity: tuple[float, ...] | None = None
+) -> Robot:
+    return reduced(robot_file.load(ROOT / path, floating, snap=snap, gravity=gravity))
 
 
 def kernels(job: dict[str, Any]) -> dict[str, Kernel | Chain]:

@@ -83,7 +83,8 @@ async def _started(bench: Bench, dut: Any) -> StepEngine:
 
 def _loop(bench: Bench, steps: int) -> ClosedLoop:
     snap = bench.settings.get("snap", SNAP)
-    return bent(robot_file.load(ROOT / bench.settings["robot"], snap=snap), steps)
+    gravity = bench.settings.get("gravity")
+    return bent(robot_file.load(ROOT / bench.settings["robot"], snap=snap, gravity=gravity), steps)
 
 
 async def _motion(

@@ -1,8 +1,8 @@
 """Rigid-body functions of robots on the step engine: every word is that of the text itself.
 
 Settings: ``calls``, each with a ``robot`` (path), a ``function`` and ``rows`` (how many calls, on
-random states), and as wanted ``floating``, ``snap`` and ``method``; ``inputs`` (path of a table)
-instead of ``rows``; and ``out`` (folder for what the last function hands over).
+random states), and as wanted ``floating``, ``snap``, ``gravity`` and ``method``; ``inputs`` (path
+of a table) instead of ``rows``; and ``out`` (folder for what the last function hands over).
 
 The text is evaluated twice, without a kernel: for all calls at once in float64, each operation
 rounded to the format, and for the first call, as for those that are not finite, in the integers of
@@ -65,7 +65,8 @@ async def _function(
 ) -> None:
     function, fmt = settings["function"], engine.machine.fmt
     floating, snap = settings.get("floating", False), settings.get("snap", SNAP)
-    robot = reduced(robot_file.load(ROOT / settings["robot"], floating, snap=snap))
+    gravity = settings.get("gravity")
+    robot = reduced(robot_file.load(ROOT / settings["robot"], floating, snap=snap, gravity=gravity))
     method = settings.get("method") or cheapest(robot, function)
     call = prepare_call(engine.machine, recorded(robot, function, method))
     if "inputs" in settings:

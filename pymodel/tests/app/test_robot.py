@@ -44,6 +44,10 @@ def attempt(tmp_path, monkeypatch):
         (["ID", "--rows", "0"], "--rows 0: must be a whole number, 1 to 1000000"),
         (["ID", "--lanes", "8+8"], "--lanes 8+8: only for --target twin, engine or array"),
         (["ID", "--sim", "icarus"], "--sim icarus: only for --target engine or array"),
+        (["ID", "--gravity=0,1"], "--gravity 0,1: must be three numbers, as 0,0,-1.62"),
+        (["ID", "--gravity=0,0,g"], "--gravity 0,0,g: must be three numbers, as 0,0,-1.62"),
+        (["M", "--gravity=0,0,-1"], "--gravity: changes nothing in M"),
+        (["ID", "--gravity=0,0,1e40"], "gravity: must be three numbers of at most 1e+30"),
         (["ID", "--waves"], "--waves: only for --target engine or array"),
         (["ID", "--stalls", "20", "--target", "engine"], "--stalls 20: only for --target array"),
         (["ID", "--contexts", "17", "--target", "array"], "--contexts 17: must be a whole number"),
@@ -147,6 +151,13 @@ def test_the_model_is_compared_and_leaves_its_files(attempt, tmp_path, capsys, a
         assert summary["error_to_float64"] == pytest.approx(summary["error_to_pinocchio"], rel=1e-3)
 
 
+def test_gravity_as_asked(attempt, tmp_path):
+    assert attempt("ID", "--gravity=-1,2,0.5", "--floating", "--rows", "3") == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["float64_error_to_pinocchio"] < 1e-12
+    assert summary["gravity"] == pytest.approx([-1, 2, 0.5])
+
+
 def test_results_that_are_not_finite_are_status_1(attempt, tmp_path, capsys):
     """Iiwa's accelerations leave the range of 4/10 in some of the states."""
     assert attempt("FD", "--arith", "4/10") == 1
@@ -163,7 +174,7 @@ def simulated(monkeypatch):
     def watched(bench, simulator, config, name, unit, settings, command, **options):
         (call,) = settings.get("calls") or settings["jobs"]
         call["function"] = call.get("function") or call["functions"][0]
-        small = reduced(load(call["robot"], call["floating"]))
+        small = reduced(load(call["robot"], call["floating"], gravity=call["gravity"]))
         names = robot_calls.inputs(small, call["function"])
         table = robot_calls.read_table(call["inputs"])
         batch = robot_calls.bits_of(BINARY32, {name: table[name] for name in names})
@@ -179,6 +190,16 @@ def simulated(monkeypatch):
     monkeypatch.setattr(robot, "usable_simulator", lambda name: "verilator")
     monkeypatch.setattr(robot, "simulator_version", lambda name: "1")
     return said
+
+
+@pytest.mark.parametrize("target", ["engine", "array"])
+def test_hardware_gets_the_gravity_and_is_asked_again_with_it(attempt, tmp_path, simulated, target):
+    """A number below zero after a blank would be an option."""
+    asked = ("--floating", "--gravity=-1,2,0.5", "--rows", "2")
+    assert attempt("ID", "--target", target, *asked) == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["error_to_pinocchio"] < 1e-6
+    assert "--gravity=-1.0,2.0,0.5" in simulated["command"].split()
 
 
 def test_native_code_says_what_was_compared_and_what_computed(

@@ -32,6 +32,21 @@ def test_functions_as_pinocchio(name, floating):
     assert max(errors.values()) < SAME, errors
 
 
+@pytest.mark.parametrize("gravity", [(1.0, -2.0, 3.0), (0.0, 9.81, 0.0), (0.0, 0.0, 0.0)])
+@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+def test_functions_under_any_gravity(floating, gravity):
+    robot = load(ROBOTS / "hyq.urdf", floating, gravity=gravity)
+    assert robot.gravity_vector == pytest.approx(np.array(gravity), rel=1e-15, abs=1e-15)
+    down = load(ROBOTS / "hyq.urdf", floating)
+    for function in FUNCTIONS:
+        table = robot_calls.random_states(reduced(robot), function, STATES, seed=9)
+        found = robot_calls.call(reduced(robot), function, table).table
+        expected = pinocchio_reference.call(robot, function, table)
+        assert relative_error(found, expected) < SAME, function
+        other = relative_error(found, robot_calls.call(reduced(down), function, table).table)
+        assert (other > 1e-3) == FUNCTIONS[function].gravity, function
+
+
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("name", NAMES)
 def test_segments_as_pinocchio(name, floating):
