@@ -31,6 +31,7 @@ from pymodel.algorithms.step import prepare, rates
 from pymodel.arith.terms import Terms
 from pymodel.compile.graph import LEAVES, Graph, Node, Ref, flatten, symbols
 from pymodel.mechanism.robot import FIXED_BASE, Robot
+from pymodel.mechanism.robot_bodies import ground_under
 from pymodel.mechanism.scenario import (
     FIXED,
     FREE,
@@ -256,6 +257,11 @@ ROBOTS = {
 }
 
 
+def _tilted() -> Robot:
+    """The floating base under a gravity that has a component along each axis."""
+    return replace(ROBOTS["floating base"], ground=ground_under(np.array((1.0, 2.0, -3.0))))
+
+
 #: Functions that a fixed base makes only shorter; what they are made of is in the others.
 SAME_TEXT = ("Minv", "dFD", "diFD")
 
@@ -450,6 +456,9 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
         **{f"dFD in segments, {base}": partial(_segments, robot) for base, robot in ROBOTS.items()},
         "closed loop": partial(_closed_loop, ROBOTS["fixed base"]),
         "branches": _branches,
+    },
+    "robots under any gravity: rigid_body": {
+        "ID, floating base": partial(_function, _tilted(), "ID", ""),
     },
     "forces of joints: rivals.acceleration_dca": {
         **{
