@@ -315,7 +315,7 @@ def test_options_that_are_refused(option, said):
 
 
 def test_models_of_what_is_no_robot(iiwa):
-    with pytest.raises(InputError, match=r"a Robot, as pymodel.mechanism.robot_file.load makes one"):
+    with pytest.raises(InputError, match=r"a Robot, as pymodel.mechanism.robot_file.load makes"):
         RobotModel(str(IIWA))
     with pytest.raises(InputError, match=r"a Machine, as pymodel.Machine makes one, got str"):
         RobotModel(iiwa.robot, "float32", "step", "2+2")
