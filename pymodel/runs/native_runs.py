@@ -6,9 +6,10 @@ it. The step in which anything is wrong, and the last evaluation, are the model'
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,12 @@ from pymodel.runs.trajectory import Trajectory
 #: Numbers that a chunk of steps leaves at most: what numpy looks at is to stay in the cache.
 CHUNK = 500_000
 
+
+#: Steps as they were recorded and built, the last ones used last: a run of the same mechanism, in
+#: the plane of the same wiring, begins at once. At most KEPT of them, of MOST_KEPT nodes each.
+_BUILT: dict[str, tuple[WatchedStep, native.NativeKernel]] = {}
+KEPT = 16
+MOST_KEPT = 50_000
 
 #: Steps from which a run is worth building code for, which takes a second.
 WORTH_BUILDING = 1000
@@ -171,15 +178,31 @@ class _System:
         or 1: there the recorded steps are compared. The order of assembly follows from the wiring
         and the options, which all have in common.
         """
-        scenario, mechanism = self.scenario, self.mechanism
+        scenario = self.scenario
+        steps = (step and step.kernel.structure for step in self.steps(options))
+        own = () if scenario.pins_only else tuple(steps)
+        return repr((scenario.steps, scenario.save, self.wiring, own))
+
+    @property
+    def wiring(self) -> tuple[Any, ...]:
+        """What its steps depend on besides the options and numbers."""
+        mechanism = self.mechanism
         topology = mechanism.topology
-        kept = scenario.steps, scenario.save, scenario.integrator
         springs = [spring.structure for spring in mechanism.springs]
         drives = {k: drive.structure for k, drive in mechanism.drives.items()}
-        wiring: tuple[Any, ...] = topology.parents, topology.joints, springs, drives
-        if not scenario.pins_only:
-            wiring += tuple(step and step.kernel.structure for step in self.steps(options))
-        return repr((type(mechanism).__name__, *kept, *wiring))
+        kinds = type(mechanism).__name__, self.scenario.integrator
+        kept = [loop.kept for loop in self.scenario.loops]
+        return *kinds, topology.parents, topology.joints, kept, springs, drives
+
+    def text(self, options: Mapping[str, Any]) -> str:
+        """What the code of its steps depends on: in the plane not on numbers, which are data."""
+        scenario, arithmetic = self.scenario, self.mechanism.arithmetic
+        numbers = ""
+        if getattr(arithmetic, "fold", False) or not scenario.pins_only:
+            bodies = tuple(replace(body, q=0.0, qd=0.0) for body in scenario.bodies)
+            alike = {"name": "", "source": "", "end": scenario.step, "save": 1, "bodies": bodies}
+            numbers = repr(replace(scenario, **alike))
+        return repr((self.wiring, arithmetic.name, sorted(options.items()), numbers))
 
     def finished(
         self, group: _NativeSteps, arithmetic: Any, limit: float | None, options: Mapping[str, Any]
@@ -272,26 +295,38 @@ class _NativeSteps:
             self._leave(int(k), {name: column[k] for name, column in state.items()}, step)
 
     def _build(self) -> None:
-        self.main, special = self.systems[0].steps(self.options)
-        self.kernel = native.build(
-            self.main.kernel,
-            self.arithmetic,
-            None if special is None else special.kernel,
-            lanes=1 if self.alone else None,
-            flags=isinstance(self.arithmetic, scalars.BitExact),
-            own_parameters=not self.alone,
-        )
-        self.parameters = None if self.alone else self._parameters()
+        text = f"{self.alone} {self.systems[0].text(self.options)}"
+        found = _BUILT.pop(text, None)
+        if found is None:
+            main, special = self.systems[0].steps(self.options)
+            kernel = native.build(
+                main.kernel,
+                self.arithmetic,
+                None if special is None else special.kernel,
+                lanes=1 if self.alone else None,
+                flags=isinstance(self.arithmetic, scalars.BitExact),
+                own_parameters=not self.alone,
+            )
+            found = main, kernel
+        if len(found[0].kernel.graph.nodes) <= MOST_KEPT:
+            _BUILT[text] = found
+        while len(_BUILT) > KEPT:
+            del _BUILT[next(iter(_BUILT))]
+        self.main, kernel = found
+        self.kernel = copy.copy(kernel)  # its flags are of these systems
+        self.parameters = self._parameters()
         self.chunk = max(CHUNK // len(self.main.kernel.results) // len(self.systems), 1)
 
-    def _parameters(self) -> dict[str, np.ndarray]:
-        """Name -> array (N,) of the systems' own parameters."""
+    def _parameters(self) -> dict[str, Any]:
+        """Name -> array (N,) of the systems' own parameters; a float of one alone."""
         noted = []
         for system in self.systems:
             parameters = _Parameters()
             prepare(parameters, system.scenario, **self.options)
             noted.append(parameters.found)
         names = [name for name in noted[0] if name in self.kernel.parameters]
+        if self.alone:
+            return {name: noted[0][name] for name in names}
         return {name: np.array([found[name] for found in noted]) for name in names}
 
     def _leave(self, k: int, numbers: Mapping[str, float], step: int) -> None:

@@ -155,6 +155,7 @@ def test_the_fastest_way(monkeypatch):
     native_runs.fastest(shipped("double_pendulum", steps=20), "11/52")
     assert ran == ["native", "model", "model", "model"]
     monkeypatch.setattr(native, "build", lambda *a, **o: no_compiler())
+    monkeypatch.setattr(native_runs, "_BUILT", {})
     native_runs.fastest(shipped("four_bar", steps=20))
     assert ran[4:] == ["native", "model"]
     monkeypatch.setattr(native_runs, "watched_step", too_many)
@@ -164,6 +165,54 @@ def test_the_fastest_way(monkeypatch):
 
 def too_many(*_, **options):
     raise TooManyOperationsError("step of it: about 3e6 operations")
+
+
+def other(scenario):
+    """The same wiring with other numbers, zeros among them, at another state."""
+    bodies = list(scenario.bodies)
+    bodies[0] = dataclasses.replace(bodies[0], mass=2.5, com=(0.1, 0.0), q=0.3, qd=-0.7)
+    return dataclasses.replace(
+        scenario, bodies=tuple(bodies), name="other", end=30 * scenario.step, step=scenario.step / 2
+    )
+
+
+@pytest.mark.parametrize("arithmetic", ["float32", "float64"])
+def test_a_second_run_of_the_same_wiring_builds_nothing(monkeypatch, arithmetic):
+    monkeypatch.setattr(native_runs, "_BUILT", {})
+    first = shipped("tree", steps=20)
+    native_runs.simulate(first, arithmetic)
+    monkeypatch.setattr(native, "build", lambda *a, **o: no_compiler())
+    assert check(other(first), arithmetic) is None
+    assert check(first, arithmetic) is None
+    with pytest.raises(native.NoCompilerError):
+        native_runs.simulate(dataclasses.replace(first, integrator="rk4"), arithmetic)
+    with pytest.raises(native.NoCompilerError):
+        native_runs.simulate(shipped("double_pendulum", steps=20), arithmetic)
+
+
+def test_in_space_other_numbers_are_built_anew(monkeypatch):
+    """There the text of a step depends on them; states and the length of the run are free."""
+    monkeypatch.setattr(native_runs, "_BUILT", {})
+    first = shipped("bennett", steps=20)
+    native_runs.simulate(first)
+    built = []
+    whole = native.build
+    monkeypatch.setattr(native, "build", lambda *a, **o: built.append(1) or whole(*a, **o))
+    assert check(dataclasses.replace(first, end=5 * first.step)) is None
+    assert not built
+    assert check(dataclasses.replace(first, gravity=(0.0, 0.0, -1.0))) is None
+    assert len(built) == 1
+
+
+def test_few_built_steps_are_kept(monkeypatch):
+    monkeypatch.setattr(native_runs, "_BUILT", {})
+    monkeypatch.setattr(native_runs, "KEPT", 1)
+    for name in ("double_pendulum", "tree"):
+        native_runs.simulate(shipped(name, steps=5))
+        (text,) = native_runs._BUILT
+    monkeypatch.setattr(native_runs, "MOST_KEPT", 1)
+    native_runs.simulate(shipped("double_pendulum", steps=5))
+    assert list(native_runs._BUILT) == [text]
 
 
 def no_compiler():
@@ -177,6 +226,7 @@ def test_target_native(monkeypatch, tmp_path, capsys):
     )
     assert (summary["target"], status) == ("native", session.DONE)
     monkeypatch.setattr(native, "build", lambda *a, **o: no_compiler())
+    monkeypatch.setattr(native_runs, "_BUILT", {})
     summary, status = session.run_model(
         scenario, "float32", tmp_path, target="native", with_reference=False
     )
