@@ -25,6 +25,7 @@ from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_writer import tables, write_scenario
 from pymodel.runs import engine_runs
 from pymodel.runs.backends import Backend, package
+from pymodel.runs.options import projection
 from pymodel.runs.outcome import FAILED, Outcome
 
 CHUNK = 8  # variations of one simulation
@@ -98,13 +99,17 @@ def run(
         found = asked.answers()
     missing = Outcome.failure(row["message"].strip() or "its simulation has ended")
     found += [missing] * (len(scenarios) - len(found))
+    rebase: int = options.get("rebase", 0)
+    project: int | None = options.get("project", 0)
+    if project == projection(None, scenarios[0], arithmetic, rebase):
+        project = None
     again = partial(
         NAMED["run"].asked,
         target=ENGINE,
         arithmetic=arithmetic,
         lanes=lanes,
-        rebase=options.get("rebase", 0),
-        project=options.get("project"),
+        rebase=rebase,
+        project=project,
         base=None if options.get("base", BASE) == BASE else options["base"],
     )
     for number, (scenario, outcome) in enumerate(zip(scenarios, found, strict=True)):

@@ -480,7 +480,7 @@ TARGETS = {
     ),
     "longrun": Target(
         PROOF,
-        "100 s of the four-bar, with and without re-basing, into build/longrun",
+        "100 s of the four-bar as it is, re-based and projected, into build/longrun",
         "",
         programs(f"{_E}benchmarks.longrun"),
     ),

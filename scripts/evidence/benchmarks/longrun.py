@@ -1,6 +1,6 @@
-"""Whether the loop stays closed: 100 s of the four-bar in float32, with and without re-basing.
+"""Whether the loop stays closed: 100 s of the four-bar in float32, as it is, re-based, projected.
 
-`make longrun` writes build/longrun/: loop errors of both runs over time (CSV), their worst values
+`make longrun` writes build/longrun/: loop errors of all runs over time (CSV), their worst values
 up to 1, 10 and 100 s (errors.json), and a plot. Some seconds as native code; half an hour without a
 C compiler.
 """
@@ -25,24 +25,29 @@ from scripts.kernel.places import BUILD, scenario_file
 OUT = BUILD / "longrun"
 END_S = 100.0
 SAVE = 10
-REBASE = {"without re-basing": 0, "re-based every step": 1}
+RUNS = {
+    "without re-basing": {"rebase": 0},
+    "re-based every step": {"rebase": 1},
+    "projected every 10 steps": {"project": 10},
+}
 HORIZONS_S = (1.0, 10.0, END_S)
 LINE_INTERVAL_S = 30.0
 ERRORS = ("loop_position", "loop_velocity")
-COLOURS = dict(zip(REBASE, ("#d55e00", "#0072b2"), strict=True))
+COLOURS = dict(zip(RUNS, ("#d55e00", "#0072b2", "#009e73"), strict=True))
 DPI = 130
 
 
 def table_of(name: str) -> Path:
     """The CSV file of a run: time, loop errors."""
-    return OUT / f"rebase_{REBASE[name]}.csv"
+    ((option, every),) = RUNS[name].items()
+    return OUT / f"{option}_{every}.csv"
 
 
 def run(name: str) -> dict[str, Any]:
     """One run; its loop errors are saved, and their worst values returned."""
     scenario = load(scenario_file("four_bar"))
     scenario = dataclasses.replace(scenario, end=END_S, save=SAVE)
-    result = native_runs.fastest(scenario, "float32", _Progress(name), rebase=REBASE[name])
+    result = native_runs.fastest(scenario, "float32", _Progress(name), **RUNS[name])
     errors = {key: getattr(result, key) for key in ERRORS}
     columns = np.column_stack([result.t, *errors.values()])
     header = ",".join(("t", *ERRORS))
@@ -51,7 +56,7 @@ def run(name: str) -> dict[str, Any]:
         key: [float(error[result.t <= horizon].max()) for horizon in HORIZONS_S]
         for key, error in errors.items()
     }
-    return {"name": name, "rebase": REBASE[name], "horizons_s": HORIZONS_S, **worst}
+    return {"name": name, **RUNS[name], "horizons_s": HORIZONS_S, **worst}
 
 
 class _Progress:
@@ -90,8 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
     OUT.mkdir(parents=True, exist_ok=True)
-    with multiprocessing.Pool(len(REBASE)) as pool:
-        rows = pool.map(run, REBASE, chunksize=1)
+    with multiprocessing.Pool(len(RUNS)) as pool:
+        rows = pool.map(run, RUNS, chunksize=1)
     (OUT / "errors.json").write_text(json.dumps(rows, indent=1) + "\n")
     plot()
     for row in rows:
