@@ -99,8 +99,8 @@ def run(
         found = asked.answers()
     missing = Outcome.failure(row["message"].strip() or "its simulation has ended")
     found += [missing] * (len(scenarios) - len(found))
-    rebase: int = options.get("rebase", 0)
-    project: int | None = options.get("project", 0)
+    rebase = int(options.get("rebase", 0))
+    project: int | None = int(options.get("project", 0))
     if project == projection(None, scenarios[0], arithmetic, rebase):
         project = None
     again = partial(
