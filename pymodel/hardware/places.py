@@ -47,12 +47,12 @@ def scenario_file(name: str) -> str:
 
 def robot_file(name: str) -> str:
     """The path of a robot file: of a shipped one its name is enough, ``iiwa14``."""
-    return _shipped(name, ROBOTS, ".urdf")
+    return _shipped(name, ROBOTS, ".urdf", ".xml")
 
 
-def _shipped(name: str, folder: Path, suffix: str) -> str:
+def _shipped(name: str, folder: Path, *suffixes: str) -> str:
     """The file of a name without folder and suffix, unless the current folder has such a one."""
     if Path(name).name != name or Path(name).suffix or Path(name).exists():
         return name
-    file = folder / f"{name}{suffix}"
-    return str(file) if file.exists() else name
+    files = [folder / f"{name}{suffix}" for suffix in suffixes]
+    return next((str(file) for file in files if file.exists()), name)

@@ -1,4 +1,19 @@
-"""Robots as MJCF: an arm with several joints in a body and all that compiles away, a quadruped."""
+"""Robots as MJCF: an arm with several joints in a body and all that compiles away, a quadruped.
+
+And what is as MuJoCo has it.
+"""
+
+import numpy as np
+
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot import Robot
+from pymodel.runs.mujoco_reference import Peer
+from pymodel.runs.robot_model import RobotModel
+from pymodel.tests.robots import random_state
+from pymodel.tests.spatial import inverse_dynamics
+
+SAME = 1e-10  # relative to the largest entry
+STATES = 100
 
 BOX = '<geom type="box" size="0.1 0.2 0.05"/>'
 ARM = f"""
@@ -61,3 +76,20 @@ QUADRUPED = f"""
 def mjcf(elements: str) -> str:
     """The text of a file, whose robot is r."""
     return f'<mujoco model="r">{elements}</mujoco>'
+
+
+def assert_as_mujoco(robot: Robot, states: int = STATES) -> None:
+    """Inverse dynamics and M, against MuJoCo's own of the file."""
+    peer, rng = Peer(robot), np.random.default_rng(5)
+    model = RobotModel(robot)
+    assert (peer.model.nq, peer.model.nv) == (robot.nq, robot.nv)
+    for _ in range(states):
+        q, qd, qdd, wrenches = random_state(robot, rng)
+        want = peer.inverse_dynamics(q, qd, qdd)
+        for one in (robot, reduced(robot)):
+            found = inverse_dynamics(one, q, qd, qdd, 0 * wrenches)
+            assert np.abs(found - want).max() < SAME * np.abs(want).max()
+        bias = peer.inverse_dynamics(q, qd, 0 * qdd)
+        mass = peer.mass_matrix(q)
+        assert np.abs(mass - model.mass_matrix(q)).max() < SAME * np.abs(mass).max()
+        assert np.abs(bias + mass @ qdd - want).max() < SAME * np.abs(want).max()

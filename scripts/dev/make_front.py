@@ -232,7 +232,9 @@ def coverage(given: Variables) -> int:
 def example_robots(given: Variables) -> int:
     """Functions of many robots."""
     set_up("robots")
-    return pytest("-m", "example_robots", "pymodel/tests/mechanism/test_example_robots.py")
+    folder = "pymodel/tests/mechanism"
+    files = f"{folder}/test_example_robots.py", f"{folder}/test_example_mjcf.py"
+    return pytest("-m", "example_robots", *files)
 
 
 def mutate(given: Variables) -> int:
@@ -402,7 +404,7 @@ TARGETS = {
     ),
     "example-robots": Target(
         PROOF,
-        "the seven functions on 40 robots of PyPI's example-robot-data, a large download",
+        "functions of 40 robots of PyPI's example-robot-data, a large download, and gymnasium's",
         "",
         example_robots,
     ),

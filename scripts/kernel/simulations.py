@@ -25,7 +25,7 @@ from scripts.kernel.sources import sources_of
 FOLDER = BUILD / "regress"
 PLACE = "-regress"  # of its builds, apart from those of `make <bench>`
 #: Files that benches read besides the RTL, the Python that they import, and BUILD_FILES.
-MECHANISMS = ("scenarios/*.toml", "robots/*.urdf")
+MECHANISMS = ("scenarios/*.toml", "robots/*.urdf", "robots/*.xml")
 DATA = ("sw/*", "pymodel/*/*.[ch]", "requirements.txt")
 #: Of a bench's folder, what its simulations do not read.
 NOT_READ = ("Makefile", "waves.toml")

@@ -11,17 +11,24 @@ from pymodel.machine.isa import Machine
 
 
 def _calls(
-    name: str, functions: Iterable[str] = FUNCTIONS, rows: int = 16, floating: bool = False
+    name: str,
+    functions: Iterable[str] = FUNCTIONS,
+    rows: int = 16,
+    floating: bool = False,
+    **more: Any,
 ) -> list[dict[str, Any]]:
     """Functions of a robot, all unless named."""
-    path = f"robots/{name}.urdf"
-    return [
-        {"robot": path, "function": function, "rows": rows, "floating": floating}
-        for function in functions
-    ]
+    path = name if "." in name else f"{name}.urdf"
+    asked = {"robot": f"robots/{path}", "rows": rows, "floating": floating, **more}
+    return [{**asked, "function": function} for function in functions]
 
 
 IIWA, HYQ = _calls("iiwa14"), _calls("hyq", floating=True)
+#: Of MuJoCo's format, and under a gravity that is not along an axis.
+OTHERS = [
+    *_calls("quadruped.xml", ("ID", "dFD"), rows=4),
+    *_calls("quadruped.xml", ("FD",), rows=4, gravity=[1.0, -2.0, -9.0]),
+]
 #: Without dFD and diFD: they fit (6000 words of 800 bits), but take minutes to schedule and load.
 ATLAS = [
     *_calls("atlas", ("ID", "FD", "M", "Minv"), floating=True),
@@ -38,7 +45,7 @@ BARRELS = {  # contexts -> functions; two evaluations of 4, one of 8
 VERILATOR, ICARUS = ("verilator",), ("icarus",)
 BENCH = robot.bench(
     [
-        Config(robot.CONFIG, rtl_parameters(NARROW), {"calls": IIWA + HYQ}, VERILATOR),
+        Config(robot.CONFIG, rtl_parameters(NARROW), {"calls": IIWA + HYQ + OTHERS}, VERILATOR),
         Config("wide", rtl_parameters(WIDE), {"calls": IIWA + HYQ + ATLAS}, VERILATOR),
         *(
             Config(

@@ -97,6 +97,15 @@ def test_pinocchio_gets_an_axis_that_it_can_square(attempt, tmp_path, axis):
     assert summary["float64_error_to_pinocchio"] < 1e-12
 
 
+@pytest.mark.reads("rtl/rtl.f")
+def test_a_shipped_robot_is_found_by_its_name(attempt, tmp_path):
+    """Also an MJCF; of two files of a name the URDF would be taken."""
+    for name in ("quadruped", "iiwa14"):
+        assert attempt("M", "--rows", "2", urdf=name) == 0
+        summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+        assert summary["robot"] == name and summary["float64_error_to_pinocchio"] < 1e-12
+
+
 @pytest.mark.parametrize("elements", [ARM, QUADRUPED], ids=["arm", "quadruped"])
 @pytest.mark.parametrize("function", ["FD", "dFD"])
 def test_an_mjcf_is_compared_with_mujoco(attempt, tmp_path, capsys, elements, function):

@@ -16,12 +16,9 @@ from pymodel.mechanism.robot_bodies import RobotError
 from pymodel.runs import pinocchio_reference, robot_calls
 from pymodel.runs.mujoco_reference import Peer
 from pymodel.runs.robot_model import RobotModel
-from pymodel.tests.mjcf import ARM, BOX, LEGS, QUADRUPED, mjcf
+from pymodel.tests.mjcf import ARM, BOX, LEGS, QUADRUPED, SAME, STATES, assert_as_mujoco, mjcf
 from pymodel.tests.robots import random_state, relative_error
-from pymodel.tests.spatial import inverse_dynamics, rotation_of
-
-SAME = 1e-10  # relative to the largest entry
-STATES = 100
+from pymodel.tests.spatial import rotation_of
 
 ONE = f'<worldbody><body name="b"><joint name="j" axis="0 1 0"/>{BOX}</body></worldbody>'
 
@@ -36,23 +33,6 @@ def load(tmp_path):
         return robot_file.load(path, **options)
 
     return loaded
-
-
-def assert_as_mujoco(robot, states=STATES):
-    """Inverse dynamics and M, against MuJoCo's own of the file."""
-    peer, rng = Peer(robot), np.random.default_rng(5)
-    model = RobotModel(robot)
-    assert (peer.model.nq, peer.model.nv) == (robot.nq, robot.nv)
-    for _ in range(states):
-        q, qd, qdd, wrenches = random_state(robot, rng)
-        want = peer.inverse_dynamics(q, qd, qdd)
-        for one in (robot, reduced(robot)):
-            found = inverse_dynamics(one, q, qd, qdd, 0 * wrenches)
-            assert np.abs(found - want).max() < SAME * np.abs(want).max()
-        bias = peer.inverse_dynamics(q, qd, 0 * qdd)
-        mass = peer.mass_matrix(q)
-        assert np.abs(mass - model.mass_matrix(q)).max() < SAME * np.abs(mass).max()
-        assert np.abs(bias + mass @ qdd - want).max() < SAME * np.abs(want).max()
 
 
 @pytest.mark.parametrize("elements", [ARM, QUADRUPED], ids=["fixed", "floating"])
