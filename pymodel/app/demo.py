@@ -134,13 +134,13 @@ def demo(asked: Asked) -> tuple[list[Summary], int]:
     scenario = str(scenario_file(DEMO_SCENARIOS[asked.name]))
     kept = {option.key for option in NAMED["run"].options} - {"show", "target", "out"}
     options = {name: value for name, value in vars(asked).items() if name in kept}
-    options["project"] = 0  # which the co-processor cannot: both are to do the same
     common = {name: value for name, value in options.items() if name not in ("base", "lanes")}
     out = Path(asked.out)
     ask = NAMED["run"].asked
     runs = (
         ask(scenario=scenario, out=str(out), target=COPROCESSOR, **common),
-        ask(scenario=scenario, out=str(out / "step"), target=ENGINE, **options),
+        # The co-processor does not project: both are to do the same.
+        ask(scenario=scenario, out=str(out / "step"), target=ENGINE, project=0, **options),
     )
     for each in runs:
         algorithm(each, load(scenario))  # refuses before the first what the second cannot use

@@ -7,6 +7,8 @@ import pytest
 
 import pymodel
 from pymodel import load, simulate, varied
+from pymodel.app import demo
+from pymodel.app.checks import algorithm
 from pymodel.app.command import main
 from pymodel.arith.errors import InputError
 from pymodel.mechanism.checks import size
@@ -109,3 +111,15 @@ def test_what_python_refuses(given):
         simulate(four_bar(), "float32", **given)
     with pytest.raises(InputError, match="^project: only for a mechanism with loops"):
         simulate(load(CHAIN), "float32", project=3)
+
+
+def test_demos_project_on_neither_side(monkeypatch, tmp_path):
+    """The co-processor cannot: the step engine is to do the same."""
+    asked = []
+    monkeypatch.setattr(demo, "trial", lambda each: asked.append(each) or len(asked) - 1)
+    assert main(["demo", "fourbar", "--out", str(tmp_path / "out")]) == 1
+    found = [algorithm(each, load(LOOP)) for each in asked]
+    assert [(each.target, one["project"]) for each, one in zip(asked, found, strict=True)] == [
+        ("coprocessor", 0),
+        ("engine", 0),
+    ]
