@@ -110,6 +110,7 @@ def load(
     source = os.fspath(path)
     file = compiled(source)
     model = file.model
+    _check_numbers(file)
     _check_joints(file, damping)
     falling = _gravity(file) if gravity is None else required_gravity(gravity)
     ground = ground_under(falling)
@@ -117,7 +118,7 @@ def load(
     if not bodies:
         raise RobotError(source, "", "no joint moves")
     if floating and bodies[0].kind != FREE:
-        raise InputError(f"{source}: floating: no body has a free joint, the base is fixed")
+        raise InputError(f"{source}: floating: its base is fixed: write <freejoint/> into its body")
     snapped = tuple(snapped_placements(bodies, float(snap)))
     moving = [body for body in bodies if body.kind != FREE]
     given = armatures(source, armature, [body.joint for body in moving])
@@ -310,6 +311,22 @@ def _named(file: Compiled, dofs: np.ndarray) -> list[str]:
     """Names of the joints that have some degrees of freedom."""
     joints = sorted({int(file.model.dof_jntid[dof]) for dof in np.flatnonzero(dofs)})
     return [file.joints[j] for j in joints]
+
+
+def _check_numbers(file: Compiled) -> None:
+    """Refuse numbers that are not finite, or of no robot: MuJoCo takes most of them."""
+    model = file.model
+    coordinates = [model.qpos0[adr : adr + 1] for adr in model.jnt_qposadr]
+    bodies = model.body_pos, model.body_quat, model.body_ipos, model.body_iquat
+    joints = model.jnt_pos, model.jnt_axis, coordinates
+    for kind, names, arrays in (("body", file.bodies, bodies), ("joint", file.joints, joints)):
+        for index, name in enumerate(names):
+            if not all((np.abs(array[index]) <= LARGEST).all() for array in arrays):
+                reason = f"its placement must be in numbers of at most {LARGEST:.0e} in size"
+                raise RobotError(file.source, f"{kind} {name}", reason)
+    if not (np.abs(model.opt.gravity) <= LARGEST).all():
+        reason = f"gravity must be in numbers of at most {LARGEST:.0e} in size"
+        raise RobotError(file.source, "option", reason)
 
 
 def _check_joints(file: Compiled, damping: bool) -> None:

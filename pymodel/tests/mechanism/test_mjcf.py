@@ -317,6 +317,18 @@ BODY = '<body name="{}"><joint name="{}" {}/>' + BOX + "</body>"
             "flex cloth: flexible parts are no links: remove them",
         ),
         (
+            ONE.replace('name="b"', 'name="b" pos="0 0 1e31"'),
+            "body b: its placement must be in numbers of at most 1e+30 in size",
+        ),
+        (
+            ONE.replace('"j"', '"j" type="slide" ref="inf"'),
+            "joint j: its placement must be in numbers of at most 1e+30 in size",
+        ),
+        (
+            f'<option gravity="0 0 -inf"/>{ONE}',
+            "option: gravity must be in numbers of at most 1e+30 in size",
+        ),
+        (
             '<worldbody><body name="a"><joint name="j"/><geom size="1" mass="1e31"/></body>'
             "</worldbody>",
             "body a: mass and moments of inertia must be numbers of 0 to 1e+30",
@@ -332,7 +344,7 @@ def test_bad_files_are_refused_in_one_line(load, elements, message):
 
 
 def test_options_that_do_not_fit_are_refused(load):
-    with pytest.raises(InputError, match=r"floating: no body has a free joint, the base is fixed$"):
+    with pytest.raises(InputError, match=r"floating: its base is fixed: write <freejoint/> in"):
         load(ONE, floating=True)
     poly = ONE.replace('"j"', '"j" damping="1 2"')
     assert load(poly).warnings[-1] == "damping is not applied: j"
