@@ -15,6 +15,9 @@ import numpy as np
 ERROR = 2.0**-48
 #: Errors that are drawn in advance, and by how many an operation's stand behind the last one's.
 DRAWN, STRIDE = 1 << 16, 4093
+#: Share of a determinant, or pivot, that may be error: with more the errors look small again, as
+#: those of 1 / x are where x is large by error.
+SPOILED = 0.25
 #: Numbers with so few bits are exact in every format.
 EXACT_BITS = 3
 
@@ -26,17 +29,25 @@ class PerturbedArrays:
 
     Parameters
     ----------
-    count : int
-        Length of the arrays.
+    states : int
+        Number of states that are evaluated.
+    each : int
+        Evaluations of each state. Arrays hold one of every state, then the next ones.
+
+    Attributes
+    ----------
+    spoiled : ndarray of bool, shape (states,)
+        Whether a matrix was inverted that is all error, see :data:`SPOILED`.
     """
 
     name = "perturbed"
     flags = 0
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self, states: int, each: int) -> None:
+        self.each, self.count = each, states * each
+        self.spoiled = np.zeros(states, bool)
         rng = np.random.default_rng(1997)
-        self._factors = 1.0 + ERROR * rng.uniform(-1.0, 1.0, DRAWN + count)
+        self._factors = 1.0 + ERROR * rng.uniform(-1.0, 1.0, DRAWN + self.count)
         self._next = 0
 
     def rounded(self, x: np.ndarray | float) -> Perturbed:
@@ -44,6 +55,14 @@ class PerturbedArrays:
         here = self._next
         self._next = (here + STRIDE) % DRAWN
         return Perturbed(self, x * self._factors[here : here + self.count])
+
+    def given(self, x: np.ndarray) -> Perturbed:
+        """Take an exact number of each state."""
+        return Perturbed(self, np.tile(x, self.each))
+
+    def of_states(self, x: Perturbed) -> np.ndarray:
+        """Evaluations of each state, (each, states)."""
+        return x.values.reshape(self.each, -1)
 
     def const(self, x: float) -> Perturbed:
         """Round x, unless no format has to."""
@@ -69,7 +88,13 @@ class PerturbedArrays:
             return self.rounded(np.sin(x.values)), self.rounded(np.cos(x.values))
 
     def is_zero(self, x: Perturbed) -> bool:
-        """No: all evaluations go on."""
+        """Note what is all error; no, as all evaluations go on.
+
+        The text asks of what a matrix is inverted with.
+        """
+        rows = self.of_states(x)
+        mean = rows.mean(axis=0)
+        self.spoiled |= ~(np.abs(rows - mean).max(axis=0) < SPOILED * np.abs(mean))
         return False
 
     def is_finite(self, x: Perturbed) -> bool:

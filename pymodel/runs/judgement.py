@@ -33,7 +33,7 @@ GAP_WARNING = 1e-3
 DRIFT = "project it every N steps (--project N, PROJECT=N) or re-base it (--rebase N, REBASE=N)"
 
 #: Estimated error of the velocities, as a share of the largest, above which a run warns.
-LOSS_WARNING = 1e-3
+LOSS_WARNING = 5e-4
 
 #: Loss up to which nothing is said of the mechanism: the format is narrow.
 ORDINARY_LOSS = 1e3
@@ -133,6 +133,7 @@ def _of_loss(scenario: Scenario, trajectory: Trajectory, arithmetic: str) -> Ite
     loss, error = trajectory.loss, estimated_error(trajectory, arithmetic)
     if loss is None or error is None or error < LOSS_WARNING:
         return
+    times = f"{loss:.1e}" if math.isfinite(loss) else "1e15 or more"
     left, ways = _digits(error), []
     if arithmetic != "float64" and (wider := _digits(loss * Float64.unit_roundoff)) > left:
         ways.append(f"float64 keeps {wider:.1f}")
@@ -143,7 +144,7 @@ def _of_loss(scenario: Scenario, trajectory: Trajectory, arithmetic: str) -> Ite
         )
         ways += ["so do momenta that are re-based more often"] * bool(scenario.loops)
     yield (
-        f"rounding is magnified {loss:.1e} times at t = {trajectory.loss_time:.6g} s: in "
+        f"rounding is magnified {times} times at t = {trajectory.loss_time:.6g} s: in "
         f"{arithmetic} {f'{left:.1f}' if left else 'no'} digits of the velocities are left; "
         f"{', '.join(ways)}"
     )

@@ -14,7 +14,7 @@ import numpy as np
 from pymodel.algorithms.requests import BASE, RECORDED_BASES, serve
 from pymodel.algorithms.step import prepare, rates
 from pymodel.arith import scalars
-from pymodel.arith.perturbed import ERROR, Perturbed, PerturbedArrays
+from pymodel.arith.perturbed import ERROR, PerturbedArrays
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.units import LENGTH, motions
 from pymodel.runs.trajectory import Trajectory
@@ -112,18 +112,16 @@ def losses(
     Returns
     -------
     ndarray, shape (T,), or None
-        Infinite where an evaluation is not finite; None if nothing moves.
+        Infinite where an evaluation is not finite, or a matrix is all error; None if nothing moves.
     """
     each = max(EVALUATIONS // len(t), OF_A_STATE)
-    arithmetic: Any = PerturbedArrays(each * len(t))
+    arithmetic: Any = PerturbedArrays(len(t), each)
     base = base if base in RECORDED_BASES else BASE
     mechanism: Any = prepare(arithmetic, scenario, shape=shape, base=base)
-    places, (time,) = (
-        [Perturbed(arithmetic, np.tile(x, each)) for x in rows] for rows in (q.T, (t,))
-    )
-    momenta = [arithmetic.rounded(np.tile(x, each)) for x in p.T]
-    now = serve(arithmetic, rates(mechanism, places, momenta, time=time))
-    speeds = np.array([x.values.reshape(each, -1) for x in now.q_dot])  # nv, each, T
+    places = [arithmetic.given(x) for x in q.T]
+    momenta = [arithmetic.rounded(arithmetic.given(x).values) for x in p.T]
+    now = serve(arithmetic, rates(mechanism, places, momenta, time=arithmetic.given(t)))
+    speeds = np.array([arithmetic.of_states(x) for x in now.q_dot])  # nv, each, T
     speeds *= _weights(scenario)[:, None, None]
     mean = speeds.mean(axis=1)
     largest = np.abs(mean[np.isfinite(mean)]).max(initial=0.0)
@@ -131,7 +129,7 @@ def losses(
     if largest == 0.0 and not errors.any():
         return None
     lost = errors / (ERROR * largest)
-    return np.where(np.isnan(lost), np.inf, lost)
+    return np.where(np.isnan(lost) | arithmetic.spoiled, np.inf, lost)
 
 
 def _weights(scenario: Scenario) -> np.ndarray:

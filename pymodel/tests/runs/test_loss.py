@@ -23,7 +23,7 @@ FLOAT32 = BitExact(fold=True)
 
 
 def test_perturbed_numbers_lose_what_cancels():
-    arithmetic = PerturbedArrays(10_000)
+    arithmetic = PerturbedArrays(1, 10_000)
     one, small = arithmetic.const(1.0), arithmetic.const(2.0**-20)
     assert np.array_equal(one.values, np.ones(10_000))
     left = (one + small) - one  # error of the sum, as a share of what is left
@@ -33,6 +33,9 @@ def test_perturbed_numbers_lose_what_cancels():
     assert 0.98 < third.max() / ERROR < 1.02
     tenth = np.abs(arithmetic.const(0.1).values * 10.0 - 1.0)  # a format rounds it
     assert 0.98 < tenth.max() / ERROR < 1.02
+    assert not arithmetic.is_zero(left) and not arithmetic.spoiled.any()
+    assert not arithmetic.is_zero(left - arithmetic.const(2.0**-20))
+    assert arithmetic.spoiled.all()
     sin, cos = arithmetic.sincos(one)
     assert np.ptp((sin * sin + cos * cos).values) > ERROR
 
@@ -45,14 +48,14 @@ def judged(seeds):
     found = list(points(seeds))
     alarms = np.array([not x.estimate < LOSS_WARNING for x in found])
     errors = np.array([x.error for x in found])
-    spoiled, fine = ~(errors < LOSS_WARNING), errors < 1e-5
+    spoiled, fine = ~(errors < 1e-3), errors < 1e-5
     some = (errors > 0.0) & (errors < 0.1)
     ratios = np.array([x.estimate for x in found])[some] / errors[some]
     return alarms[spoiled], alarms[fine], ratios
 
 
 def test_thin_mechanisms_without_lending(unlent):
-    """Of 200 seeds 613 of 620 are seen; those that are missed are in float64."""
+    """Of 200 seeds 620 of 620 are seen, and none of the 119 below 1e-5."""
     hits, false_alarms, ratios = judged(range(16))
     assert len(hits) > 40 and hits.all()
     assert len(false_alarms) > 6 and not false_alarms.any()
@@ -163,6 +166,13 @@ def test_nothing_moves():
     assert losses(scenario, still, still, np.zeros(1)) is None
     moved = losses(scenario, still, np.array([[0.0, np.inf]]), np.zeros(1))
     assert np.isinf(moved).all()
+
+
+@pytest.mark.parametrize("seed", [32, 114])
+def test_a_matrix_that_is_all_error_leaves_no_digit(unlent, seed):
+    """Its inverse is small, so that all evaluations agree on velocities that are wrong."""
+    (point,) = points(range(seed, seed + 1), ("float64",))
+    assert point.error > 1e-3 and np.isinf(point.estimate)
 
 
 def test_the_pivots_of_a_base_are_no_matter():
