@@ -36,7 +36,7 @@ SHIPPED = [  # whole motions of scenarios/, in 1000 steps; the two demos have a 
 OTHER = [
     _run("andrews", steps=20, project=7),
     _run("general_four_bar", steps=200, integrator="rk4", project=20),
-    _run("bennett", steps=25, project=10),
+    _run("bennett", steps=25, integrator="euler", project=10),
     _run("general_chain_2", steps=300, integrator="semi-implicit"),
     _run("general_four_bar", steps=100, integrator="implicit-midpoint", rebase=3),
     _run("double_pendulum", steps=200, contexts=8),

@@ -232,8 +232,11 @@ def test_a_door_with_a_second_hinge_moves_as_with_one():
     one, two = parse(door), parse(door | {"loop": [hinge]})
     assert two.loops[0].kept == ()
     runs = [simulate(one), simulate(two), simulate(two, rebase=3), native_runs.simulate(two)]
+    runs += [each(two, project=3) for each in (simulate, native_runs.simulate)]
     for run in runs[1:]:
         np.testing.assert_array_equal(run.q, runs[0].q)
         assert run.loop_position.max() < 1e-15
-    on_engine = engine_runs.simulate(Machine(), two)
-    assert on_engine.q.tobytes() == simulate(two, BitExact(BINARY32, fold=True)).q.tobytes()
+    for every in (0, 3):
+        on_engine = engine_runs.simulate(Machine(), two, project=every)
+        want = simulate(two, BitExact(BINARY32, fold=True), project=every)
+        assert on_engine.q.tobytes() == want.q.tobytes()
