@@ -318,8 +318,6 @@ def _tables(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], tuple[s
 def _why_unknown(key: str, data: dict[str, Any], known: Mapping[str, str]) -> str:
     """Why a key has no value, with what may be meant: another key of the same table."""
     none = "the scenario has no value of this name"
-    if key in known:  # of a body with its name
-        return f"{none}, did you mean {key}?"
     head, dot, name = key.rpartition(".")
     prefix, (name, _, _) = head + dot, name.partition("[")
     items = [other for other in known if other.startswith(f"{prefix}{name}[")]

@@ -8,7 +8,7 @@ from pymodel.arith.errors import InputError
 from pymodel.compile.robot_kernels import count, recorded
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.robot_bodies import RobotError
+from pymodel.mechanism.robot_bodies import RobotError, ground_under
 from pymodel.mechanism.robot_scenario import scenario_of_robot
 from pymodel.tests.places import ROOT
 
@@ -119,6 +119,12 @@ def test_gravity_that_points_down_changes_nothing(floating):
         )
         more = other.parameters.keys() - kernels[0].parameters.keys()
         assert more == {"up[0]", "up[1]", "up[2]"}
+
+
+def test_the_ground_under_a_gravity_of_any_strength_is_exact():
+    for strength in np.random.default_rng(1).uniform(0.1, 100, 200):
+        assert np.array_equal(ground_under(np.array([0, 0, -strength])), np.eye(3))
+        assert set(ground_under(np.array([0, strength, 0])).ravel()) == {-1.0, 0.0, 1.0}
 
 
 def test_gravity_along_an_axis_keeps_what_is_zero():
