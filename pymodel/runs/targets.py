@@ -90,9 +90,10 @@ def simulate(
     Returns
     -------
     Trajectory
-        Its ``flags`` are the sticky float flags of the run; 0 for float64. Its ``warnings`` say
-        what to beware of. To judge the rounding, a run that is not in float64 runs in float64, too:
-        about a third more time of the model, twice as much of native code.
+        Its ``flags`` are the sticky float flags of the run; 0 for float64. Its ``loss`` says
+        how much rounding is magnified, its ``warnings`` what to beware of. To judge the rounding, a
+        run that is not in float64 runs in float64, too: about a third more time of the model, twice
+        as much of native code.
 
     Raises
     ------

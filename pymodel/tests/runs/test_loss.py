@@ -175,6 +175,15 @@ def test_a_matrix_that_is_all_error_leaves_no_digit(unlent, seed):
     assert point.error > 1e-3 and np.isinf(point.estimate)
 
 
+def test_momenta_that_cancel():
+    """Two wheels on one pin, the first a millionth of the other: it turns by (p_0 - p_1) / J_0."""
+    wheel = Body(1.0, 1.0, com=(0.0, 0.0), tip=(1.0, 0.0))
+    bodies = (replace(wheel, inertia=1e-6), replace(wheel, parent=0, attach=(0.0, 0.0)))
+    scenario = Scenario("wheels", (0.0, 0.0), 1e-3, 1.0, bodies)
+    (lost,) = losses(scenario, np.zeros((1, 2)), np.array([[1.0 + 1e-6, 1.0]]), np.zeros(1))
+    assert 1.5e6 < lost < 2.1e6
+
+
 def test_the_pivots_of_a_base_are_no_matter():
     scenario = load(SCENARIOS / "four_bar.toml", steps=20)
     run = pymodel.simulate(scenario, base="ldup")
