@@ -160,8 +160,7 @@ def required_gravity(gravity: Sequence[float]) -> np.ndarray:
 
 def ground_under(gravity: np.ndarray) -> np.ndarray:
     """From the axes of gravity's acceleration (3,) to a ground in which it points down, (3, 3)."""
-    largest = np.abs(gravity).max()  # by which it is divided: an axis of the file is one exactly
-    return frame_along(-gravity / largest).T + 0.0 if largest else np.eye(3)
+    return frame_along(-gravity).T + 0.0 if gravity.any() else np.eye(3)
 
 
 def require_snap(snap: float) -> None:
