@@ -18,7 +18,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -187,9 +186,11 @@ class Compiled:
 
 def _library(source: str) -> ModuleType:
     try:
-        return import_module("mujoco")
+        import mujoco
     except ModuleNotFoundError:
         raise RobotError(source, "", f"to read MJCF needs MuJoCo: {EXTRA}") from None
+    library: ModuleType = mujoco
+    return library
 
 
 def compiled(source: str) -> Compiled:
