@@ -200,8 +200,8 @@ class _System:
         numbers = ""
         if getattr(arithmetic, "fold", False) or not scenario.pins_only:
             bodies = tuple(replace(body, q=0.0, qd=0.0) for body in scenario.bodies)
-            alike = {"name": "", "source": "", "end": scenario.step, "save": 1, "bodies": bodies}
-            numbers = repr(replace(scenario, **alike))
+            alike: dict[str, Any] = {"name": "", "source": "", "end": scenario.step, "save": 1}
+            numbers = repr(replace(scenario, bodies=bodies, **alike))
         return repr((self.wiring, arithmetic.name, sorted(options.items()), numbers))
 
     def finished(
