@@ -368,7 +368,7 @@ def prepare(
     for scenario in scenarios:
         require(scenario, Scenario, "load")
     refuse_unused(*scenarios, shape=shape, base=base, rebase=rebase, project=project or 0)
-    name = BitExact(machine.fmt).name
+    name, by_default = BitExact(machine.fmt).name, project is None
     project = max(projection(project, one, name, rebase) for one in scenarios)
     shape, base, rebase, project = algorithm_options(shape, base, rebase, project).values()
     first, *others = scenarios
@@ -399,7 +399,12 @@ def prepare(
         return _same(machine, kernels, scenarios) if barrel else interleave(kernels)
 
     main, special = kernel(False), kernel(True) if every else None
-    program = schedule(machine, main, special)
+    try:
+        program = schedule(machine, main, special)
+    except ProgramError as error:
+        if project and by_default:
+            raise ProgramError(f"{error}; without projection (project 0) it is shorter") from None
+        raise
 
     def home(context: int, name: str) -> Location:
         if barrel:

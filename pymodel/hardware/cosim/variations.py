@@ -68,7 +68,8 @@ class Variations:
             return cls(scenarios, options, Path(folder))
         runs = [run | {"contexts": 2} for run in bench.settings["runs"][:2]]
         scenarios = [one for run in runs for one in systems(run)]
-        return cls([replace(x, end=SHORT_STEPS * x.step, save=1) for x in scenarios], {})
+        short = [replace(x, end=SHORT_STEPS * x.step, save=1) for x in scenarios]
+        return cls(short, {"project": 0})  # programs of a bench's engine have room for no more
 
     @property
     def _files(self) -> Path:

@@ -223,8 +223,15 @@ def test_scenarios_that_do_not_fit_together():
 def test_a_machine_that_is_too_small():
     with pytest.raises(ProgramError, match=r"needs \d+ registers a bank, the engine has 8"):
         prepare(dataclasses.replace(ROOMY, depth=8), [scenario("five_bar")])
-    with pytest.raises(ProgramError, match=r"has \d+ words, the engine holds 64"):
-        prepare(dataclasses.replace(ROOMY, program_depth=64), [scenario("five_bar")])
+    small, said = (
+        dataclasses.replace(ROOMY, program_depth=64),
+        r"has \d+ words, the engine holds 64",
+    )
+    with pytest.raises(ProgramError, match=rf"{said}; without projection \(project 0\)"):
+        prepare(small, [scenario("five_bar")])
+    for project in (0, 5):
+        with pytest.raises(ProgramError, match=f"{said}$"):
+            prepare(small, [scenario("five_bar")], project=project)
 
 
 def test_memories_as_large_as_a_run_needs():
