@@ -402,13 +402,13 @@ def test_the_reference_can_be_left_out(tmp_path, capsys):
 
 
 def test_the_twin_gives_the_bits_of_the_model(tmp_path, capsys):
-    """And the engine's flags, which are those of the operations alone."""
+    """And the engine's flags, of the operations alone; steps that re-base project as well."""
     options = ("--steps", "5", "--no-reference", "--rebase", "2", "--base", "blocks")
     assert attempt(tmp_path, "four_bar", *options, "--target", "twin", "--lanes", "1+2") == 0
     assert "four_bar: float32 on twin" in capsys.readouterr().out
     found = read_csv(tmp_path / "out" / "run.csv")
     scenario = load(SCENARIOS / "four_bar.toml", steps=5)
-    expected = simulate(scenario, "float32", rebase=2, base="blocks")
+    expected = simulate(scenario, "float32", project=2, base="blocks")
     for name, column in expected.columns().items():
         assert column.tobytes() == found.columns()[name].tobytes(), name
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
