@@ -21,6 +21,7 @@ from pymodel.runs import files, lagrangian, plots
 from pymodel.runs.force_plot import FEW, plot_forces
 from pymodel.runs.input_error import InputError
 from pymodel.runs.joint_forces import joint_forces, read_forces, write_forces
+from pymodel.runs.options import PROJECT
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import Trajectory, TrajectoryError
 from pymodel.tests import loops, space
@@ -374,7 +375,7 @@ def test_a_run_with_forces(tmp_path, capsys, monkeypatch):
     assert cli.main([*words, "--forces"]) == 0
     assert "largest force: joint 0 (crank)" in capsys.readouterr().out
     scenario = load(path, steps=20)
-    expected = joint_forces(scenario, simulate(scenario, "float32"))
+    expected = joint_forces(scenario, simulate(scenario, "float32", project=PROJECT))
     found = read_forces(tmp_path / files.FORCES)
     for name, column in found.columns().items():
         assert column.tobytes() == expected.columns()[name].tobytes()

@@ -513,7 +513,7 @@ def test_a_folder_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatc
             {"vary": {"time.end": "0.1,0.2"}, "steps": 9},
             "vary time.end: would change nothing, steps says how long a run is",
         ),
-        ({"vary": {"body[5].mass": [1]}}, "vary body[5].mass: the scenario has no value of this"),
+        ({"vary": {"body[5].mass": [1]}}, "vary body[5].mass: the scenario has no body[5]"),
         ({"count": 4}, "count: only with random values, here all are on a grid"),
         ({"base": "ldl"}, "base: only for a chain of bodies that is closed to the ground"),
         ({"base": "lu"}, "base: must be one of "),
