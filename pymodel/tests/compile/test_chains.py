@@ -13,7 +13,8 @@ from pymodel.compile.streams import numbered
 from pymodel.machine.array import ArrayTwin
 from pymodel.machine.isa import Machine, ProgramError
 from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.urdf import SNAP, load
+from pymodel.mechanism.robot_bodies import SNAP
+from pymodel.mechanism.urdf import load
 from pymodel.runs.array_runs import Array, fitting_array, prepare_array
 from pymodel.runs.robot_calls import bits_of, random_states
 from pymodel.tests.robots import ROBOTS

@@ -10,7 +10,8 @@ from pymodel.compile.robot_kernels import recorded
 from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.urdf import SNAP, load
+from pymodel.mechanism.robot_bodies import SNAP
+from pymodel.mechanism.urdf import load
 from pymodel.tests.robots import ROBOTS
 
 OF_A_CLASS = 100  # objects at most: the arithmetic that evaluates constants makes one

@@ -8,7 +8,8 @@ from pymodel.arith.errors import InputError
 from pymodel.compile import graph, recording_limit, robot_kernels
 from pymodel.compile.robot_kernels import cheapest, count, recorded
 from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.urdf import SNAP, load
+from pymodel.mechanism.robot_bodies import SNAP
+from pymodel.mechanism.urdf import load
 from pymodel.tests.robots import ROBOTS
 
 LOADED = {
