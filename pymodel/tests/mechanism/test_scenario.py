@@ -210,6 +210,8 @@ def test_a_hinge_loop_that_only_slides_closes(seed):
 def test_an_inertia_with_a_negative_moment_is_refused():
     """Not one that is singular but for rounding, as of a thin bar in any direction."""
     data = dictionary("bennett")
+    data["body"] = data["body"][:1]  # an open chain loads in no time
+    del data["loop"]
     for value in np.random.default_rng(1).uniform(0.1, 1.0, 50).tolist():
         data["body"][0]["inertia"] = [value] * 6
         assert load(data).bodies[0].inertia == (value,) * 6
