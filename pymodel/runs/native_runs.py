@@ -191,8 +191,7 @@ class _System:
         springs = [spring.structure for spring in mechanism.springs]
         drives = {k: drive.structure for k, drive in mechanism.drives.items()}
         kinds = type(mechanism).__name__, self.scenario.integrator
-        kept = [loop.kept for loop in self.scenario.loops]
-        return *kinds, topology.parents, topology.joints, kept, springs, drives
+        return *kinds, topology.parents, topology.joints, springs, drives
 
     def text(self, options: Mapping[str, Any]) -> str:
         """What the code of its steps depends on: in the plane not on numbers, which are data."""

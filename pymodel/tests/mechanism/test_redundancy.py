@@ -14,6 +14,7 @@ from pymodel.mechanism.redundancy import with_kept_rows
 from pymodel.mechanism.scenario import FREE, GROUND, REVOLUTE, SPHERICAL, Loop, ScenarioError
 from pymodel.mechanism.scenario_file import load, parse
 from pymodel.runs import lagrangian, native_runs
+from pymodel.runs.simulate import simulate
 from pymodel.tests import space
 from pymodel.tests.places import SCENARIOS
 
@@ -281,3 +282,17 @@ def test_axes_that_part_are_refused():
     )
     with pytest.raises(ScenarioError, match=r"loop\[0\]: initial velocities .*: its axes part"):
         check_loops(dataclasses.replace(free, loops=(hinge,)))
+
+
+def test_rows_kept_of_a_loop_are_part_of_what_is_built():
+    """Native steps of other rows are others, one after the other and together."""
+    first = dataclasses.replace(locomotive(), end=0.02)
+    assert sorted(map(str, kept(first))) == ["(1,)", "None"]
+    one, other = first.loops
+    loops = (dataclasses.replace(one, kept=other.kept), dataclasses.replace(other, kept=one.kept))
+    both = [first, dataclasses.replace(first, loops=loops)]
+    right = [simulate(one) for one in both]
+    for found in ([native_runs.simulate(one) for one in both], native_runs.simulate_many(both)):
+        for one, exact in zip(found, right, strict=True):
+            assert np.array_equal(one.q, exact.q) and np.array_equal(one.p, exact.p)
+    assert not np.array_equal(right[0].p, right[1].p)
