@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pymodel.algorithms import drives, gaps, linalg, springs, two_handles
+from pymodel.algorithms import drives, friction, gaps, linalg, springs, two_handles
 from pymodel.algorithms.bodies import BodyConstants, FreeBody, Numbers, SpatialBody
 from pymodel.algorithms.linalg import difference, negative, transposed, vector_sum
 from pymodel.algorithms.many_handles import Compound, Elimination
@@ -117,6 +117,7 @@ class Mechanism(Generic[A]):
         self.zero = arithmetic.parameter("zero", 0.0)
         self.space = (Space if scenario.spatial else Plane)(arithmetic)
         self.drives = drives.prepare(arithmetic, scenario)
+        self.friction = friction.prepare(arithmetic, scenario)
         numbers = Numbers(arithmetic, scenario)
         self.bodies = [numbers.body(self.topology, k, self._points(k)) for k in range(self.size)]
         self.hinges = [
@@ -167,6 +168,14 @@ class Mechanism(Generic[A]):
         """The torque of joint k, N m, at a time in s."""
         torque: Any = self.drives[k].torque(time) if k in self.drives else self.bodies[k].torque
         return torque
+
+    def joint_torque(self, k: int, x: Any, rate: Any, time: Any) -> Any:
+        """Torque of joint k with its spring, damping and friction, N m, at x and rate."""
+        body: Any = self.bodies[k]
+        found = (self.drive(k, time) - body.spring * (x - body.rest)) - body.damping * rate
+        if k in self.friction:
+            found = found - self.friction[k].torque(rate)
+        return found
 
     def rebases_at(self, step: int) -> bool:
         """Whether the momenta are to be re-based before this step; not where it projects."""
@@ -647,8 +656,7 @@ def _rates(
             own = space.across(joints[k].freedoms, carried, moment)
         if len(own) == 1:
             (x,), (rate,) = mechanism.coordinates(k, q), mechanism.velocities(k, q_dot)
-            drive = (mechanism.drive(k, time) - body.spring * (x - body.rest)) - body.damping * rate
-            own = [own[0] + drive]
+            own = [own[0] + mechanism.joint_torque(k, x, rate, time)]
         p_dot += own
     for joint, force in turning_forces:
         p_dot = _with_loop(mechanism, posture, p_dot, joint, Twist(force, None))

@@ -197,6 +197,8 @@ _STATE: dict[str, Any] = {
     "spring": 0.0,
     "rest": 0.0,
     "damping": 0.0,
+    "friction": 0.0,
+    "friction_scale": 0.0,
     "name": "",
 }
 

@@ -140,8 +140,9 @@ class Table:
 class Body:
     """One rigid body and the joint that hangs it on its parent.
 
-    The drive of a joint with one coordinate is torque - spring (q - rest) - damping qd, a torque or
-    a force.
+    The drive of a joint with one coordinate is torque - spring (q - rest) - damping qd - friction
+    tanh(qd / friction_scale), a torque or a force; :mod:`pymodel.algorithms.friction` has the exact
+    law.
 
     Parameters
     ----------
@@ -175,6 +176,10 @@ class Body:
         Angle of the relaxed spring, rad.
     damping : float
         N m s/rad.
+    friction : float
+        Coulomb friction, N m.
+    friction_scale : float
+        Velocity about which it reverses, rad/s; 0: there is none.
     name : str
         Empty without one.
     """
@@ -195,7 +200,14 @@ class Body:
     spring: float = 0.0
     rest: float = 0.0
     damping: float = 0.0
+    friction: float = 0.0
+    friction_scale: float = 0.0
     name: str = ""
+
+    @property
+    def rubs(self) -> bool:
+        """Whether the joint has Coulomb friction."""
+        return bool(self.friction and self.friction_scale)
 
     @property
     def direction(self) -> Vector:

@@ -290,10 +290,14 @@ def _body(table: FileTable, index: int, earlier: list[Body], parents: list[int])
     if joint == FREE and parent != GROUND:
         raise table.error("parent", "a free body hangs on nothing: its parent must be the ground")
     size = FREEDOMS[joint, table.spatial]
-    one = ("torque", "spring", "rest", "damping")
+    one = ("torque", "spring", "rest", "damping", "friction", "friction_scale")
     without = {FIXED: ("q", "qd", "guess", *one), SPHERICAL: one, FREE: ("attach", *one)}
     table.refuse(without.get(joint, ()), f"a {joint} joint has none")
     table.refuse_idle("spring", "there is no spring in this joint")
+    table.refuse_idle("friction", "there is no friction in this joint")
+    if table.get("friction") and "friction_scale" not in table.data:
+        reason = "required key is missing: the velocity (rad/s, m/s) about which friction reverses"
+        raise table.error("friction_scale", reason)
     plain = {
         key.name: table.get(key.name)
         for key in schema.BODY

@@ -150,7 +150,7 @@ def _given(fields: dict[str, Any]) -> dict[str, Any]:
     if joint == FREE:
         absent.add("attach")
     if joint in (FIXED, SPHERICAL, FREE):
-        absent |= {"torque", "spring", "rest", "damping"}
+        absent |= {"torque", "spring", "rest", "damping", "friction", "friction_scale"}
     return {name: value for name, value in fields.items() if name not in absent}
 
 

@@ -232,11 +232,27 @@ BODY = (
         "viscous damping of the joint; prismatic: N s/m",
         0.0,
     ),
+    Key(
+        "friction",
+        "nonnegative",
+        "N m",
+        "Coulomb friction of the joint, smooth about standstill, see above; prismatic: N",
+        0.0,
+    ),
+    Key(
+        "friction_scale",
+        "nonnegative",
+        "rad/s",
+        "velocity about which `friction` reverses: at so much it is 76 % of its full size; 0: no "
+        "friction; prismatic: m/s; only with a nonzero `friction`",
+        0.0,
+        "required with `friction`",
+    ),
     Key("name", "string", "", "a name that no other body has", "", "none"),
 )
 
 #: Keys whose numbers have no effect where another one, of the same table, is 0: that one -> it.
-IDLE = {"spring": "rest", "stiffness": "length"}
+IDLE = {"spring": "rest", "stiffness": "length", "friction": "friction_scale"}
 
 TORQUE = (
     Key("times", "numbers", "s", "ascending from 0 or later, at least two"),

@@ -12,6 +12,7 @@ FORCES = {ANGLE: "N m", LENGTH: "N"}  #: unit of a motion -> that of its force
 #: Unit of a number of a joint that turns -> the same of one that slides.
 SLIDING = {
     ANGLE: LENGTH,
+    f"{ANGLE}/s": f"{LENGTH}/s",
     FORCES[ANGLE]: FORCES[LENGTH],
     f"{FORCES[ANGLE]}/{ANGLE}": f"{FORCES[LENGTH]}/{LENGTH}",
     f"{MOMENTA[ANGLE]}/{ANGLE}": f"{MOMENTA[LENGTH]}/{LENGTH}",

@@ -72,9 +72,9 @@ def conserved(scenario: Scenario) -> list[Conserved]:
 
 
 def has_dampers(scenario: Scenario) -> bool:
-    """Whether the energy of a motion changes by viscous damping."""
-    dampings = [x.damping for x in scenario.bodies] + [x.damping for x in scenario.springs]
-    return any(dampings)
+    """Whether the energy of a motion changes by viscous damping, or by friction."""
+    in_joints = any(body.damping or body.rubs for body in scenario.bodies)
+    return in_joints or any(spring.damping for spring in scenario.springs)
 
 
 def _energy(scenario: Scenario) -> list[Conserved]:
@@ -109,7 +109,7 @@ def _angular_momenta(scenario: Scenario) -> list[Conserved]:
     found = []
     for k, body in enumerate(scenario.bodies):
         held = any(k in pair and len(pair) > 1 for pair in ends)
-        if roots[k] == k and not (held or body.torque or body.spring or body.damping):
+        if roots[k] == k and not (held or body.torque or body.spring or body.damping or body.rubs):
             found.append(_angular_momentum(scenario, k, [j for j, r in enumerate(roots) if r == k]))
     return found
 

@@ -247,8 +247,8 @@ def variation(
     data, source, steps
         As for :func:`ensemble`.
     values : dict
-        Key -> value. A joint that loses its spring loses its ``rest``, too, if none is given, and
-        a spring without stiffness its ``length``.
+        Key -> value. A joint that loses its spring loses its ``rest``, too, if none is given, one
+        without friction its ``friction_scale``, and a spring without stiffness its ``length``.
 
     Raises
     ------

@@ -23,9 +23,10 @@ from functools import partial
 import numpy as np
 import scipy
 
+from pymodel.algorithms import friction
 from pymodel.mechanism import formula, kinematics
 from pymodel.mechanism.coordinates import displaced
-from pymodel.mechanism.scenario import Scenario, Spring, Table
+from pymodel.mechanism.scenario import Body, Scenario, Spring, Table
 
 # Newton steps that take a state back onto the loops. It is never far away: each step squares what
 # is left, and the last one is for the rounding of the one before.
@@ -41,6 +42,20 @@ def torque_in_time(torque: float | str | Table) -> Callable[[float], float]:
     if isinstance(torque, str):
         return partial(formula.value, formula.parse(torque))
     return lambda t: torque
+
+
+def friction_torque(body: Body, rate: np.ndarray) -> np.ndarray:
+    """Coulomb friction of a joint against its motion, N m, for its velocity in rad/s.
+
+    With y = rate / (N friction_scale), N = 256, it is friction tanh(N artanh y), and friction
+    tanh(N artanh 1/y) beyond y = 1: what :mod:`pymodel.algorithms.friction` says, in closed form.
+    """
+    if not body.rubs:
+        return np.zeros_like(rate)
+    with np.errstate(divide="ignore"):
+        y = np.abs(rate) / (friction.SHARPNESS * body.friction_scale)
+        size = np.tanh(friction.SHARPNESS * np.arctanh(np.minimum(y, 1.0 / y)))
+    return body.friction * np.copysign(size, rate)
 
 
 def _solve_triangular(

@@ -40,6 +40,7 @@ from pymodel.runs import columns
 from pymodel.runs.equations import (
     Equations,
     Saddle,
+    friction_torque,
     solve_definite,
     spring_force,
     torque_in_time,
@@ -106,6 +107,7 @@ class Lagrangian(Equations):
         self.spring = np.array([body.spring for body in bodies])
         self.rest = np.array([body.rest for body in bodies])
         self.damping = np.array([body.damping for body in bodies])
+        self.rubbing = {k: body for k, body in enumerate(bodies) if body.rubs}
         # turns[i, k]: joint k turns body i. Parents come first; the ground is the last "body".
         turns = np.zeros((n + 1, n))
         for k, body in enumerate(bodies):
@@ -174,6 +176,8 @@ class Lagrangian(Equations):
         gravity = derivative[:, self.centres] @ self.weight
         drives = self.spring * (q - self.rest)
         joints: np.ndarray = gravity + self.torque(t) - drives - self.damping * qd
+        for k, body in self.rubbing.items():
+            joints[k] -= friction_torque(body, qd[k])
         if not self.scenario.springs:
             return joints
         # J^T f of the springs' ends.

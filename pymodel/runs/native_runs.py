@@ -191,7 +191,8 @@ class _System:
         springs = [spring.structure for spring in mechanism.springs]
         drives = {k: drive.structure for k, drive in mechanism.drives.items()}
         kinds = type(mechanism).__name__, self.scenario.integrator
-        return *kinds, topology.parents, topology.joints, springs, drives
+        rubbing = tuple(mechanism.friction)
+        return *kinds, topology.parents, topology.joints, springs, drives, rubbing
 
     def text(self, options: Mapping[str, Any]) -> str:
         """What the code of its steps depends on: in the plane not on numbers, which are data."""

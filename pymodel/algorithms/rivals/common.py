@@ -9,7 +9,7 @@ from pymodel.mechanism.scenario import Scenario, ScenarioError
 
 
 def refuse_springs(scenario: Scenario) -> None:
-    """Refuse springs between points.
+    """Refuse springs between points, and friction.
 
     Raises
     ------
@@ -18,6 +18,10 @@ def refuse_springs(scenario: Scenario) -> None:
     """
     if scenario.springs:
         raise ScenarioError(scenario.source, "spring", "recursive algorithms take no springs")
+    for k, body in enumerate(scenario.bodies):
+        if body.rubs:
+            reason = "recursive algorithms take no friction: HDCA and the DCA do"
+            raise ScenarioError(scenario.source, f"body[{k}].friction", reason)
 
 
 def joint_torques(
@@ -33,7 +37,5 @@ def joint_torques(
             found.append([])
             continue
         (x,), (rate,) = mechanism.coordinates(k, q), mechanism.velocities(k, q_dot)
-        found.append(
-            [(mechanism.drive(k, time) - body.spring * (x - body.rest)) - body.damping * rate]
-        )
+        found.append([mechanism.joint_torque(k, x, rate, time)])
     return found

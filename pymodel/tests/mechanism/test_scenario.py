@@ -267,7 +267,7 @@ def second(new):
 
 NO_BODY = "body[1].parent: must be the name or the number of a body, got "
 BODY_KEYS = "known: mass, inertia, com, tip, parent, attach, joint, axis, rotation, q, qd, guess, "
-BODY_KEYS += "torque, spring, rest, damping, name"
+BODY_KEYS += "torque, spring, rest, damping, friction, friction_scale, name"
 TOP_KEYS = "known: name, gravity, lend, time, body, loop, spring"
 MISTAKES = {
     # unknown keys
@@ -277,9 +277,18 @@ MISTAKES = {
         f'gravty: unknown key, did you mean "gravity"? ({TOP_KEYS})',
     ),
     "unknown_top_far": ("motion = 1\n" + PLAIN, f"motion: unknown key ({TOP_KEYS})"),
-    "unknown_body_far": (
+    "friction_without_scale": (
         second("friction = 0.1"),
-        f"body[1].friction: unknown key ({BODY_KEYS})",
+        "body[1].friction_scale: required key is missing: the velocity (rad/s, m/s) about which "
+        "friction reverses",
+    ),
+    "scale_without_friction": (
+        second("friction_scale = 0.1"),
+        "body[1].friction_scale: there is no friction in this joint",
+    ),
+    "friction_that_drives": (
+        second("friction = -0.1\nfriction_scale = 0.1"),
+        "body[1].friction: must not be negative, got -0.1",
     ),
     "unknown_body_far_too": (
         second('motion = "t"'),

@@ -69,8 +69,9 @@ def test_every_value_reaches_its_place():
                 for name in way:
                     table = table.get(name, ()) if isinstance(table, dict) else table[name]
                 old = table[last] if isinstance(last, int) or last in table else 0.0
-                if last == "rest" and "spring" not in table:
-                    with pytest.raises(ScenarioError, match="no spring in this joint"):
+                needed = {"rest": "spring", "friction_scale": "friction"}.get(last)
+                if needed and needed not in table:
+                    with pytest.raises(ScenarioError, match=f"no {needed} in this joint"):
                         variation(data, str(path), {key: old})
                     continue
                 assert variation(data, str(path), {key: old}) == load(path)

@@ -29,7 +29,8 @@ def mjcf(scenario: Scenario) -> str:
     ValueError
         If it has joint forces.
     """
-    if any((body.torque, body.spring, body.damping) != (0, 0, 0) for body in scenario.bodies):
+    forces = (any((x.torque, x.spring, x.damping, x.rubs)) for x in scenario.bodies)
+    if any(forces):
         raise ValueError(f"{scenario.name}: joint forces have no place in this MJCF")
     root = xml.Element("mujoco", model=scenario.name)
     option = xml.SubElement(
