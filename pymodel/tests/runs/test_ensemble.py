@@ -132,7 +132,7 @@ def test_a_natural_length_is_varied_of_a_stiff_spring_alone():
         ({"body[0].com": "1"}, "no value of this name, but body[0].com[0] and body[0].com[1]"),
         ({"body[1].attach[0]": "1"}, "attach[0]: the file leaves attach out: write it there to "),
         ({"body[1].attach": "1"}, "the file leaves attach out: write it there to vary it"),
-        ({"body[0].friction": "1"}, "body[0].friction: the scenario has no value of this name$"),
+        ({"body[0].contact": "1"}, "body[0].contact: the scenario has no value of this name$"),
         ({"body[0].joint": "1"}, "body[0].joint: the scenario has no value of this name$"),
         ({"bdy[0].mass": "1"}, "no value of this name, did you mean body[0].mass?"),
         ({"gravity[2]": "1"}, "no value of this name, but gravity[0] and gravity[1]"),
