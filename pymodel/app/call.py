@@ -14,6 +14,7 @@ from pymodel.compile.robot_kernels import count, require_recordable, told_of
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot, shown
+from pymodel.mechanism.robot_bodies import followed
 from pymodel.runs import robot_calls
 from pymodel.runs.input_error import InputError, require_other_file
 from pymodel.runs.progress import PATIENCE, progress
@@ -38,13 +39,16 @@ def is_robot(path: str) -> bool:
 
 def joints(arguments: Asked) -> int:
     """List the joints of a robot in the order that is asked for; on stderr what was read."""
-    robot = robot_file.load(arguments.urdf, arguments.floating)
+    robot = robot_file.load(arguments.urdf, arguments.floating, mimic=arguments.mimic)
     names = [link.joint for link in robot.links]
+    places = {name: place for place, name in enumerate(names)}
     if arguments.order == FILE:
         names = robot_file.file_order(robot)
     tell(robot)
     for name in names:
-        print(shown(name))
+        mimic = robot.mimics.get(places[name])
+        follows = f" = {followed(robot.links, mimic)}" if mimic else ""
+        print(f"{shown(name)}{follows}")
     return DONE
 
 
@@ -54,7 +58,8 @@ def call(arguments: Asked) -> int:
     machine = None if target != TWIN else robot_calls.machine_of(arguments.lanes)
     options = arguments.damping, arguments.armature
     gravity = arguments.gravity
-    robot = robot_file.load(arguments.urdf, arguments.floating, *options, arguments.snap, gravity)
+    more = arguments.snap, gravity, arguments.mimic
+    robot = robot_file.load(arguments.urdf, arguments.floating, *options, *more)
     refuse_unused_of_robot(robot, [function], *options, gravity, dashes="--")
     table = robot_calls.read_table(arguments.inputs)
     require_other_file(arguments.out, arguments.urdf, arguments.inputs)
@@ -81,6 +86,7 @@ def operations(
     as_data: bool,
     snap: float = 0.0,
     gravity: Sequence[float] | None = None,
+    mimic: bool = True,
 ) -> tuple[str, list[tuple[str, ...]]]:
     """Count the operations of a robot's functions.
 
@@ -92,7 +98,7 @@ def operations(
         Whether the base floats.
     as_data : bool
         The robot's numbers are data instead of constants.
-    snap, gravity
+    snap, gravity, mimic
         As of :func:`pymodel.mechanism.robot_file.load`.
 
     Returns
@@ -101,7 +107,7 @@ def operations(
     rows : list of tuple of str
         Under :data:`HEADINGS`.
     """
-    robot = robot_file.load(path, floating, snap=snap, gravity=gravity)
+    robot = robot_file.load(path, floating, snap=snap, gravity=gravity, mimic=mimic)
     small, rows = reduced(robot), []
     with _progress(robot.name, "functions") as update:
         for function in FUNCTIONS:  # before minutes are spent on others

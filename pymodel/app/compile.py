@@ -30,9 +30,9 @@ from pymodel.runs.options import algorithm_options
 from pymodel.runs.whole import whole_file
 
 DONE = 0
-OPTIONS = {"arithmetic": "arith"}  # where an option is not called as its value
+OPTIONS = {"arithmetic": "arith", "mimic": "no-mimic"}  # where an option is not called as its value
 WIDTH = 150  # columns of a table where there is no terminal
-OF_ROBOTS = ("floating", "damping", "armature", "gravity", "parameters_as_data")
+OF_ROBOTS = ("floating", "damping", "armature", "gravity", "mimic", "parameters_as_data")
 OF_SCENARIOS = ("base", "rebase", "project")
 OF_ENGINE = ("depth", "read_stages", "operand_stages")  # numbers of the machine by their names
 
@@ -74,7 +74,7 @@ def _refuse(arguments: Asked, names: Iterable[str], why: str) -> None:
     """Refuse options that have no effect, if they are given."""
     for name in names:
         value = getattr(arguments, name)
-        if value is not None and value is not False:
+        if value is not None and value is not (name == "mimic"):
             text = (
                 "SOURCE" if name == "source" else f"--{OPTIONS.get(name, name).replace('_', '-')}"
             )
@@ -127,8 +127,8 @@ def _of_robot(arguments: Asked, machine: Machine) -> ProgramImage:
         raise InputError(f"--function: give one or more of {', '.join(FUNCTIONS)}")
     functions = _functions(arguments.function, [*FUNCTIONS])
     options = arguments.damping, arguments.armature or 0.0
-    gravity, snap = arguments.gravity, arguments.snap or 0.0
-    robot = robot_file.load(arguments.source, arguments.floating, *options, snap, gravity)
+    gravity, snap, mimic = arguments.gravity, arguments.snap or 0.0, arguments.mimic
+    robot = robot_file.load(arguments.source, arguments.floating, *options, snap, gravity, mimic)
     refuse_unused_of_robot(robot, functions, *options, gravity, dashes="--")
     tell(robot)
     return compiled.compile_robot(machine, reduced(robot), functions, arguments.parameters_as_data)

@@ -68,9 +68,8 @@ def run(options: Asked) -> int:
     """
     if options.show:
         show.require_display()
-    loop = bent(
-        robot_file.load(options.urdf, snap=options.snap, gravity=options.gravity), options.steps
-    )
+    given = {"snap": options.snap, "gravity": options.gravity, "mimic": options.mimic}
+    loop = bent(robot_file.load(options.urdf, **given), options.steps)
     if options.target in (TWIN, ENGINE):
         engine(options.arithmetic, options.lanes)  # refuses before anything is written
     names = (MOTION, PICTURE, SUMMARY, FILE)
@@ -179,6 +178,7 @@ def _on_engine(
         "robot": str(Path(options.urdf).resolve()),
         "snap": options.snap,
         "gravity": options.gravity,
+        "mimic": options.mimic,
         "steps": options.steps,
         "out": str(out.resolve()),
     }

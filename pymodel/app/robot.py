@@ -98,7 +98,11 @@ def run(options: Asked) -> int:
         If what is asked for cannot be done, or a file cannot be read or written.
     """
     robot = robot_file.load(
-        options.urdf, options.floating, snap=options.snap, gravity=options.gravity
+        options.urdf,
+        options.floating,
+        snap=options.snap,
+        gravity=options.gravity,
+        mimic=options.mimic,
     )
     refuse_unused_of_robot(robot, [options.function], gravity=options.gravity, dashes="--")
     hardware = None
@@ -309,6 +313,7 @@ def _job(options: Asked, out: Path) -> dict[str, Any]:
         "floating": options.floating,
         "snap": options.snap,
         "gravity": options.gravity,
+        "mimic": options.mimic,
         "inputs": str((out / INPUTS).resolve()),
     }
 

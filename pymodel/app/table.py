@@ -186,6 +186,12 @@ GRAVITY = Option(
     vector,
     "X,Y,Z",
 )
+MIMIC = Option(
+    "no-mimic",
+    "take a robot's mimic joints as joints of their own",
+    attribute="mimic",
+    off="MIMIC",
+)
 AS_DATA = Option("parameters-as-data", "take a robot's numbers as data instead of constants")
 FUNCTION = Option("function", "of the robot", OneOf(of=FUNCTIONS), "NAME", needed=True)
 STAGES = Option(
@@ -331,6 +337,7 @@ COMMANDS = (
             FLOATING,
             SNAP,
             GRAVITY,
+            MIMIC,
             Option("rows", "random states, a call each", Whole(1, MAX_ROWS), "N", 16),
             ARITH,
             LANE,
@@ -377,6 +384,7 @@ COMMANDS = (
             replace(STEPS, help="steps of 1 ms", kind=Whole(1, MAX_LOOP_STEPS), default=1000),
             SNAP,
             GRAVITY,
+            MIMIC,
             ARITH,
             LANE,
             SIM,
@@ -413,6 +421,7 @@ COMMANDS = (
             FLOATING,
             SNAP,
             GRAVITY,
+            MIMIC,
             replace(ARITH, default="float64"),
             target_option(_ON_CALL, {STEP: TWIN}),
             LANE,
@@ -429,6 +438,7 @@ COMMANDS = (
         (URDF,),
         (
             FLOATING,
+            MIMIC,
             Option(
                 "order",
                 "pinocchio: that of the columns, of a URDF by the joints' names; file: as the file "
@@ -456,6 +466,7 @@ COMMANDS = (
             FLOATING,
             SNAP,
             GRAVITY,
+            MIMIC,
             AS_DATA,
             Option("markdown", "print markdown tables"),
         ),
@@ -533,6 +544,7 @@ COMMANDS = (
             FLOATING,
             replace(SNAP, default=None),
             GRAVITY,
+            MIMIC,
             DAMPING,
             replace(ARMATURE, default=None),
             AS_DATA,

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from pymodel.algorithms.rigid_body import control, segments
-from pymodel.algorithms.rigid_body.functions import FUNCTIONS, columns, evaluate, inputs
+from pymodel.algorithms.rigid_body.functions import columns, evaluate, inputs, methods
 from pymodel.compile import recording_limit
 from pymodel.compile.chains import Chain, Part, Stage
 from pymodel.compile.count import LATENCY
@@ -92,8 +92,7 @@ def recorded(
 
 def require_recordable(robot: Robot, function: str) -> None:
     """Refuse a function of too many operations by every method, as :func:`recorded` does."""
-    methods = FUNCTIONS[function].methods
-    expected = min(estimated(robot, function, method) for method in methods)
+    expected = min(estimated(robot, function, method) for method in methods(robot, function))
     recording_limit.require_few(_named(robot, function), expected)
 
 
@@ -118,7 +117,8 @@ def estimated(
         return 0
     counts = []
     for size in FIRST:
-        first = replace(robot, links=robot.links[:size])
+        mimics = {k: x for k, x in robot.mimics.items() if max(k, x.of) < size}
+        first = replace(robot, links=robot.links[:size], mimics=mimics)
         own = tuple(link for link in external if link < size)
         kernel = recorded(first, function, method, own, parameters_as_data)
         counts.append(len(kernel.graph.nodes))
@@ -217,11 +217,11 @@ def closed_loop(robot: Robot, settings: Mapping[str, float]) -> Kernel:
 @kept_with_robot
 def cheapest(robot: Robot, function: str, external: Sequence[int] = ()) -> str:
     """Find the method with the fewest multiplications, and of these with the fewest additions."""
-    methods = FUNCTIONS[function].methods
-    expected = {method: estimated(robot, function, method, external) for method in methods}
-    possible = [method for method in methods if expected[method] <= recording_limit.MOST]
+    known = methods(robot, function)
+    expected = {method: estimated(robot, function, method, external) for method in known}
+    possible = [method for method in known if expected[method] <= recording_limit.MOST]
     if len(possible) < 2:
-        return min(possible or methods, key=lambda method: expected[method])
+        return min(possible or known, key=lambda method: expected[method])
 
     def cost(method: str) -> tuple[int, int]:
         found = operations(recorded(robot, function, method, external))
@@ -241,7 +241,9 @@ def told_of(robot: Robot) -> tuple[str, ...]:
     """A robot's warnings, and what the snapping of its transforms saves, if it was asked for."""
     if not robot.snap or not robot.source:
         return robot.warnings
-    plain = robot_file.load(robot.source, robot.floating, gravity=robot.gravity_vector.tolist())
+    gravity = robot.gravity_vector.tolist()
+    mimic = bool(robot.mimics)
+    plain = robot_file.load(robot.source, robot.floating, gravity=gravity, mimic=mimic)
     try:
         totals = [sum(operations(recorded(reduced(x), "ID")).values()) for x in (plain, robot)]
     except TooManyOperationsError:  # too large to be recorded

@@ -41,6 +41,7 @@ from pymodel.mechanism.robot_bodies import (
     LARGEST,
     ROOT_JOINT,
     Body,
+    Followed,
     RobotError,
     armatures,
     checked,
@@ -48,6 +49,8 @@ from pymodel.mechanism.robot_bodies import (
     frame_along,
     ground_under,
     links_of,
+    mimic_note,
+    mimics_of,
     require_snap,
     required_gravity,
     snapped_placements,
@@ -55,6 +58,7 @@ from pymodel.mechanism.robot_bodies import (
 )
 from pymodel.mechanism.rotations import about_axis, from_quaternion
 
+UNREAD = "leave these out, --no-mimic or mimic=False"
 EXTRA = "pip install 'hdca-accelerator[mjcf]'"
 SUFFIX = ".xml"  # MuJoCo takes a file's format from its name
 ALWAYS = 1  # of MuJoCo's mjtInertiaFromGeom: inertias of a file are not looked at
@@ -72,6 +76,7 @@ def load(
     armature: float | Mapping[str, float] = 0.0,
     snap: float = 0.0,
     gravity: Sequence[float] | None = None,
+    mimic: bool = True,
 ) -> Robot:
     """Read a robot.
 
@@ -91,6 +96,9 @@ def load(
         As of :func:`pymodel.mechanism.urdf.load`.
     gravity
         Its acceleration in the world's axes, shape (3,), m/s^2. None: the file's.
+    mimic
+        Whether joints follow what the file's active ``<equality><joint>`` say, exactly, where
+        MuJoCo has a spring and a damper; otherwise these are not read.
 
     Raises
     ------
@@ -130,8 +138,11 @@ def load(
         if damping:
             body.damping = float(model.dof_damping[dof]) + file.drives["damping"].get(dof, 0.0)
     links = links_of(bodies)
-    odd = checked(source, links)
-    unread = tuple(_unread(file))
+    followed, read = _followed(file) if mimic else ({}, [])
+    mimics = mimics_of(source, bodies, followed, ())
+    notes = [*file.notes, *([mimic_note(bodies, mimics)] if mimics else [])]
+    odd = checked(source, links, mimics)
+    unread = tuple(_unread(file, read))
     left_out = (f"not read: {', '.join(unread)}",) if unread else ()
     friction = _named(file, model.dof_frictionloss != 0)
     damped = [name for name in _named(file, model.dof_damping != 0) if name != ROOT_JOINT]
@@ -143,9 +154,10 @@ def load(
         source=source,
         fixed=fixed,
         snap=float(snap),
-        notes=tuple(map(one_line, file.notes)),
+        notes=tuple(map(one_line, notes)),
         warnings=tuple(map(one_line, told)),
         ground=ground,
+        mimics=mimics,
     )
 
 
@@ -443,8 +455,39 @@ def _inertia(file: Compiled, body: int) -> np.ndarray:
     return moved(found, np.eye(3), model.body_ipos[body])
 
 
-def _unread(file: Compiled) -> Iterator[str]:
-    """What of the file acts in MuJoCo and not here."""
+def _followed(file: Compiled) -> tuple[dict[str, Followed], list[int]]:
+    """What joints follow by active constraints of the file, and the numbers of these."""
+    model, found, read = file.model, {}, []
+    for index in np.flatnonzero(model.eq_active0).tolist():
+        if model.eq_type[index] != int(file.library.mjtEq.mjEQ_JOINT):
+            continue
+        element = f"equality joint {_equality(file, index)}"
+        joint, other = (int(x[index]) for x in (model.eq_obj1id, model.eq_obj2id))
+        name = file.joints[joint]
+        constant, ratio, *powers = model.eq_data[index, :5].tolist()
+        if any(powers) and other >= 0:
+            reason = f"polycoef of an order above 1: write the first two numbers only, or {UNREAD}"
+            raise RobotError(file.source, element, reason)
+        if name in found:
+            reason = f"joint {name} follows two others: remove one, or {UNREAD}"
+            raise RobotError(file.source, element, reason)
+        start = constant + float(model.qpos0[model.jnt_qposadr[joint]])
+        if other < 0:
+            found[name] = Followed(None, 0.0, start)
+        else:
+            start -= ratio * float(model.qpos0[model.jnt_qposadr[other]])
+            found[name] = Followed(file.joints[other], ratio, start)
+        read.append(index)
+    return found, read
+
+
+def _equality(file: Compiled, index: int) -> str:
+    """The name of a constraint, or its number."""
+    return _name(file, file.library.mjtObj.mjOBJ_EQUALITY, index) or f"number {index}"
+
+
+def _unread(file: Compiled, read: Sequence[int]) -> Iterator[str]:
+    """What of the file acts in MuJoCo and not here; `read`: constraints that do."""
     model = file.model
     if file.collides:
         yield "contacts"
@@ -454,8 +497,11 @@ def _unread(file: Compiled) -> Iterator[str]:
     if stiff.any():
         yield f"springs of joints ({', '.join(file.joints[j] for j in np.flatnonzero(stiff))})"
     objects = file.library.mjtObj
+    left = [k for k in np.flatnonzero(model.eq_active0).tolist() if k not in read]
+    if left:
+        names = [_equality(file, index) for index in left]
+        yield f"equality constraints ({', '.join(names)})"
     for count, what, kind in (
-        (model.neq, "equality constraints", objects.mjOBJ_EQUALITY),
         (model.ntendon, "tendons", objects.mjOBJ_TENDON),
         (model.nu, "actuators", objects.mjOBJ_ACTUATOR),
     ):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, wraps
 from typing import ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -109,6 +109,26 @@ class FixedLink:
         return np.concatenate((force, moment), axis=-1)
 
 
+@dataclass(frozen=True)
+class Mimic:
+    """What a joint of one degree of freedom follows: q = multiplier q_of + offset.
+
+    Attributes
+    ----------
+    of : int
+        Index of the link whose joint it follows, which follows none; :data:`FIXED_BASE`: it stands
+        at its offset.
+    multiplier : float
+        Rad or m, for each of the other joint's.
+    offset : float
+        Rad or m.
+    """
+
+    of: int
+    multiplier: float
+    offset: float
+
+
 @dataclass(frozen=True, eq=False)
 class Robot:
     """A tree of links; parents stand before their children.
@@ -128,13 +148,17 @@ class Robot:
         How it was read, a line each: prefixes that the file does not declare.
     warnings : tuple of str
         What of it a user may not expect, a line each: entries of joint transforms that were rounded
-        to 0, 1 or -1 as asked, mimic joints, damping and friction that are not applied, joints that
-        their own link does not resist, inertias that no body has.
+        to 0, 1 or -1 as asked, mimic joints that were to be joints of their own, damping and
+        friction that are not applied, joints that their own link does not resist, inertias that no
+        body has.
     fixed : mapping of str to FixedLink
         The other links of the file, by name.
     ground : ndarray, shape (3, 3)
         From the ground of the file, in which a floating base is placed, to that which links hang on
         and in which gravity points down.
+    mimics : mapping of int to Mimic
+        Links whose joints follow others: they have no coordinates, torques or degrees of freedom of
+        their own.
     """
 
     name: str
@@ -146,6 +170,16 @@ class Robot:
     warnings: tuple[str, ...] = ()
     fixed: Mapping[str, FixedLink] = field(default_factory=dict)
     ground: np.ndarray = field(default_factory=partial(np.eye, 3))
+    mimics: Mapping[int, Mimic] = field(default_factory=dict)
+
+    @property
+    def tree(self) -> Robot:
+        """The robot whose joints all move freely; itself if none follows another."""
+        return self._tree if self.mimics else self
+
+    @cached_property
+    def _tree(self) -> Robot:
+        return replace(self, mimics={})
 
     @property
     def gravity_vector(self) -> np.ndarray:
@@ -165,23 +199,60 @@ class Robot:
     @property
     def nv(self) -> int:
         """Degrees of freedom: length of velocities, accelerations and torques."""
-        return len(self.links) + 5 * self.floating
+        return len(self.links) + 5 * self.floating - len(self.mimics)
 
     @property
     def nq(self) -> int:
         """Length of a configuration: one more than :attr:`nv` for a floating base's quaternion."""
         return self.nv + self.floating
 
+    @cached_property
+    def leaders(self) -> tuple[int, ...]:
+        """Links whose joints follow no other, in order."""
+        return tuple(k for k in range(len(self.links)) if k not in self.mimics)
+
+    @cached_property
+    def dofs(self) -> dict[int, int]:
+        """Link -> its degree of freedom."""
+        found = {link: k + 5 * self.floating for k, link in enumerate(self.leaders)}
+        followed = {k: found[x.of] for k, x in self.mimics.items() if x.of != FIXED_BASE}
+        return found | followed
+
     def dof(self, link: int) -> int:
-        """Degree of freedom of a link's joint; the base's are 0..5 (linear first)."""
-        return link + 5 if self.floating else link
+        """Degree of freedom of a link's joint, or of the one it follows.
+
+        The base's are 0..5 (linear first).
+        """
+        return self.dofs[link]
+
+    @cached_property
+    def coupling(self) -> np.ndarray:
+        """G: rates of all joints from those of the degrees of freedom, shape (tree.nv, nv)."""
+        found = np.zeros((self.tree.nv, self.nv))
+        found[: 6 * self.floating, : 6 * self.floating] = np.eye(6 * self.floating)
+        for link, row in enumerate(found[5 * self.floating :]):
+            if link >= self.first and link in self.dofs:
+                ratio = self.mimics[link].multiplier if link in self.mimics else 1.0
+                row[self.dof(link)] = ratio
+        return found
+
+    def coordinates_of_tree(self, q: np.ndarray) -> np.ndarray:
+        """Coordinates of all joints, shape (tree.nq,), from those of the leaders, shape (nq,)."""
+        base = 7 * self.floating
+        followed = self.coupling[base - self.floating :, base - self.floating :] @ q[base:]
+        for link, mimic in self.mimics.items():
+            followed[link - self.first] += mimic.offset
+        return np.concatenate((q[:base], followed))
 
     @cached_property
     def dof_parents(self) -> tuple[int, ...]:
         """For each degree of freedom the next one towards the base, or -1.
 
-        The six of a floating base hang one on the other.
+        The six of a floating base hang one on the other. Where joints follow others, it is the next
+        one of those that eliminating it from the mass matrix changes.
         """
+        if self.mimics:
+            return self._elimination()
         base = list(range(-1, 5)) if self.floating else []
         joints = (link.parent for link in self.links[self.first :])
         return tuple(
@@ -191,6 +262,21 @@ class Robot:
                 for p in joints
             ]
         )
+
+    def _elimination(self) -> tuple[int, ...]:
+        """The elimination tree of G^T M G, from the last degree of freedom to the first."""
+        coupled: list[set[int]] = [set() for _ in range(self.nv)]
+        moved = [np.flatnonzero(row).tolist() for row in self.coupling]
+        for dof, own in enumerate(moved):
+            for other in (moved[k] for k in self.tree.ancestors(dof)):
+                if own and other and own != other:
+                    coupled[max(*own, *other)].add(min(*own, *other))
+        parents = [-1] * self.nv
+        for dof in reversed(range(self.nv)):
+            if coupled[dof]:
+                parents[dof] = max(coupled[dof])
+                coupled[parents[dof]] |= coupled[dof] - {parents[dof]}
+        return tuple(parents)
 
     def ancestors(self, dof: int) -> list[int]:
         """List the degrees of freedom that one hangs on, nearest first, without itself."""

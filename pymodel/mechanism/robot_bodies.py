@@ -7,10 +7,11 @@ motion can be computed of are refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,17 @@ from pymodel.arith.errors import Error, InputError
 from pymodel.arith.numbers import numbers
 from pymodel.mechanism.articulated import resistances
 from pymodel.mechanism.moments import ROUNDING, are_of_no_body
-from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, Link, moved, one_line
+from pymodel.mechanism.robot import (
+    FIXED_BASE,
+    FREE,
+    PRISMATIC,
+    REVOLUTE,
+    Link,
+    Mimic,
+    moved,
+    one_line,
+    shown,
+)
 
 ROOT_JOINT = "root_joint"  #: name of a floating base's joint
 
@@ -27,6 +38,9 @@ SNAP_OFFSET = 1e-4  #: m; times what rotations are snapped by: entries of offset
 LARGEST_SNAP = 1e-2
 DUST = 1e-15  #: what is smaller, of a placement of 1 and 1 m, comes from its sines and cosines
 RESISTING = 1e-9  #: of :func:`resistances`, above which more than rounding resists a joint
+
+#: What to do with a joint that cannot mimic another.
+MIMICS_OUT = "take mimic joints as joints of their own, --no-mimic or mimic=False"
 
 #: No number but an axis', which is scaled, is larger: SI units; products of ten are finite.
 LARGEST = 1e30
@@ -241,21 +255,118 @@ def unapplied(damped: Sequence[str], rubbing: Sequence[str], damping: bool) -> I
         yield f"dry friction is not applied: {', '.join(rubbing)}"
 
 
-def checked(source: str, links: Sequence[Link]) -> tuple[str, ...]:
+class Followed(NamedTuple):
+    """What a file says of a joint that follows another.
+
+    Attributes
+    ----------
+    joint : str or None
+        The other's name; None: it stands at the offset.
+    multiplier, offset : float
+    """
+
+    joint: str | None
+    multiplier: float
+    offset: float
+
+
+def mimics_of(
+    source: str, bodies: Sequence[Body], followed: Mapping[str, Followed], fixed: Container[str]
+) -> dict[int, Mimic]:
+    """Which bodies' joints follow which others, chains of them resolved.
+
+    Parameters
+    ----------
+    source : str
+    bodies : sequence of Body
+    followed : mapping
+        Name of a joint -> what it follows.
+    fixed : container of str
+        Names of the joints that do not move.
+
+    Raises
+    ------
+    RobotError
+        If a joint follows itself, by way of others or not, or one that is not there, does not move
+        or has several coordinates; if it has several coordinates itself; if its multiplier or
+        offset, those of the others included, is beyond 1e30.
+    """
+    places = {body.joint: k for k, body in enumerate(bodies)}
+    found = {}
+    for name in followed:
+        at, multiplier, offset = name, 1.0, 0.0
+        passed = [name]
+        while at in followed:
+            _require_single(source, at, bodies[places[at]], "mimics another")
+            other, ratio, shift = followed[at]
+            offset, multiplier = offset + multiplier * shift, multiplier * ratio
+            if other is None:
+                at = ""
+                break
+            if other in passed:
+                way = f", by way of {', '.join(passed[1:])}" if passed[1:] else ""
+                raise RobotError(source, f"joint {name}", f"it mimics itself{way}: {MIMICS_OUT}")
+            if other not in places:
+                what = "does not move" if other in fixed else "is not there"
+                reason = f"it mimics joint {other}, which {what}: {MIMICS_OUT}"
+                raise RobotError(source, f"joint {at}", reason)
+            _require_single(source, other, bodies[places[other]], f"is mimicked by joint {at}")
+            passed.append(other)
+            at = other
+        if not max(abs(multiplier), abs(offset)) <= LARGEST:
+            reason = f"what it mimics, through all others: beyond {LARGEST:.0e}"
+            raise RobotError(source, f"joint {name}", reason)
+        found[places[name]] = Mimic(places[at] if at else FIXED_BASE, multiplier, offset)
+    return dict(sorted(found.items()))
+
+
+def _require_single(source: str, joint: str, body: Body, does: str) -> None:
+    """Refuse a joint that mimics or is mimicked, if it has several coordinates."""
+    if body.kind not in (REVOLUTE, PRISMATIC):
+        reason = f"it has several coordinates, and {does}: {MIMICS_OUT}"
+        raise RobotError(source, f"joint {joint}", reason)
+
+
+def mimic_note(bodies: Sequence[Body] | Sequence[Link], mimics: Mapping[int, Mimic]) -> str:
+    """Who mimics whom, in a line."""
+    told = [f"{shown(bodies[k].joint)} = {followed(bodies, x)}" for k, x in mimics.items()]
+    return f"mimic joints, without coordinates of their own: {', '.join(told)}"
+
+
+def followed(bodies: Sequence[Body] | Sequence[Link], mimic: Mimic) -> str:
+    """What a joint follows, as ``-0.5 drive + 0.1``."""
+    ratio, shift = mimic.multiplier, mimic.offset
+    if mimic.of == FIXED_BASE:
+        return f"{shift:.12g}"
+    leader = shown(bodies[mimic.of].joint)
+    by = {1.0: "", -1.0: "-"}.get(ratio, f"{ratio:.12g} ")
+    return f"{by}{leader}" + (f" {'+' if shift > 0 else '-'} {abs(shift):.12g}" if shift else "")
+
+
+def checked(
+    source: str, links: Sequence[Link], mimics: Mapping[int, Mimic] | None = None
+) -> tuple[str, ...]:
     """Warnings of the links' inertias, a line each.
 
     Raises
     ------
     RobotError
-        If one leaves its joint without inertia.
+        If one leaves its joint, and those that follow it, without inertia.
     """
-    return (*_check_inertia(source, links), *_inertia_warnings(links))
+    return (*_check_inertia(source, links, mimics or {}), *_inertia_warnings(links))
 
 
-def _check_inertia(source: str, links: Sequence[Link]) -> Iterator[str]:
+def _check_inertia(
+    source: str, links: Sequence[Link], mimics: Mapping[int, Mimic]
+) -> Iterator[str]:
     """Refuse what leaves a joint without inertia; warn where its own link has none."""
     shares, carried = resistances(links), []
-    for link, share in zip(links, shares, strict=True):
+    resisted = {
+        mimics[k].of if k in mimics else k
+        for k, share in enumerate(shares)
+        if share > RESISTING and (k not in mimics or mimics[k].multiplier)
+    }
+    for k, (link, share) in enumerate(zip(links, shares, strict=True)):
         element, spread = f"link {link.name}", np.trace(link.inertia[:3, :3])
         if link.kind == FREE:
             if not (link.mass > 0 and abs(_moments(link)[0]) > ROUNDING * spread):
@@ -265,7 +376,9 @@ def _check_inertia(source: str, links: Sequence[Link]) -> Iterator[str]:
         resisting = link.mass if link.kind == PRISMATIC else about_axis
         if resisting > 0 or link.armature > 0:
             continue
-        if not share > RESISTING:
+        if k in mimics:
+            continue  # it moves by what it mimics
+        if not share > RESISTING and k not in resisted:
             reason = f"no inertia, with all that it carries, that resists joint {link.joint}"
             raise RobotError(source, element, f"{reason}; armature would")
         carried.append(f"{link.name} ({link.joint})")

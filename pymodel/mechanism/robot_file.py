@@ -27,6 +27,7 @@ def load(
     armature: float | Mapping[str, float] = 0.0,
     snap: float = 0.0,
     gravity: Sequence[float] | None = None,
+    mimic: bool = True,
 ) -> Robot:
     """Read a robot from a URDF or an MJCF.
 
@@ -34,7 +35,7 @@ def load(
     ----------
     path
         File of any name; that of an MJCF ends with .xml.
-    floating, damping, armature, snap, gravity
+    floating, damping, armature, snap, gravity, mimic
         As of :func:`pymodel.mechanism.urdf.load` and :func:`pymodel.mechanism.mjcf.load`.
 
     Raises
@@ -51,7 +52,7 @@ def load(
         reason = f"the root element is <{kind}>, must be <{URDF}> (URDF) or <{MJCF}> (MJCF)"
         raise RobotError(source, "", f"no robot file: {reason}")
     read = urdf.load if kind == URDF else mjcf.load
-    return read(source, floating, damping, armature, snap, gravity)
+    return read(source, floating, damping, armature, snap, gravity, mimic)
 
 
 def file_order(robot: Robot) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from pymodel.arith.errors import InputError
 from pymodel.arith.numbers import numbers
 from pymodel.mechanism.moments import ROUNDING
-from pymodel.mechanism.robot import FIXED_BASE, Link, Robot, one_line
+from pymodel.mechanism.robot import FIXED_BASE, Link, Robot, one_line, shown
 from pymodel.mechanism.rotations import to_angles
 from pymodel.mechanism.scenario import FREE, GROUND, Body, Scenario, ScenarioError
 
@@ -44,13 +44,17 @@ def scenario_of_robot(
         If the robot is none.
     ScenarioError
         If q or qd are no numbers, or have another shape; if a link has no mass, or its inertia is
-        singular, or its joint has an armature. An inertia that no body has, as that of Atlas'
-        torso, is taken as it is; a scenario file would be refused.
+        singular, or its joint has an armature or mimics another. An inertia that no body has, as
+        that of Atlas' torso, is taken as it is; a scenario file would be refused.
     """
     found = getattr(robot, "robot", robot)  # a RobotModel, of a package above this one, has one
     if not isinstance(found, Robot):
         raise InputError(f"robot: must be a Robot or a RobotModel, got {robot!r}")
     robot = found
+    if robot.mimics:
+        names = ", ".join(shown(robot.links[k].joint) for k in robot.mimics)
+        reason = f"a scenario has no joint that mimics another ({names}): mimic=False frees them"
+        raise ScenarioError(robot.source, "", reason)
     bodies = tuple(_body(robot, index, link) for index, link in enumerate(robot.links))
     gravity = tuple(robot.gravity_vector.tolist())
     source = robot.source or "<robot>"

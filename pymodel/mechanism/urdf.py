@@ -7,7 +7,7 @@ missing mass for 0 and a missing moment of inertia for 1 kg m^2, and brings 25 p
 
 Conventions are Pinocchio's, so that results can be compared: the order of the joints (depth first,
 by the names of the joints), links on fixed joints lumped into what carries them, a floating base
-that is called ``root_joint``, a mimic joint as a joint of its own.
+that is called ``root_joint``, mimic joints without coordinates of their own.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from pymodel.mechanism.robot import (
     PRISMATIC,
     REVOLUTE,
     FixedLink,
+    Mimic,
     Robot,
     moved,
     one_line,
@@ -49,6 +50,7 @@ from pymodel.mechanism.robot_bodies import (
     LARGEST,
     ROOT_JOINT,
     Body,
+    Followed,
     RobotError,
     armatures,
     checked,
@@ -56,6 +58,8 @@ from pymodel.mechanism.robot_bodies import (
     frame_along,
     ground_under,
     links_of,
+    mimic_note,
+    mimics_of,
     require_snap,
     required_gravity,
     snapped_placements,
@@ -97,6 +101,7 @@ def load(
     armature: float | Mapping[str, float] = 0.0,
     snap: float = 0.0,
     gravity: Sequence[float] | None = None,
+    mimic: bool = True,
 ) -> Robot:
     """Read a robot.
 
@@ -121,6 +126,8 @@ def load(
     gravity
         Its acceleration in the axes of the root link, shape (3,), m/s^2; of a floating base in
         those of the ground. None: (0, 0, -9.81).
+    mimic
+        Whether mimic joints follow what they mimic; otherwise they are joints of their own.
 
     Raises
     ------
@@ -137,6 +144,7 @@ def load(
         singular, which is a warning.
         Inertias that no body has are a warning, as they are common: a principal moment that is
         negative (Atlas' torso), or more than the sum of the others.
+        For mimic joints as by :func:`pymodel.mechanism.robot_bodies.mimics_of`.
     InputError
         If the path is none; if armature is negative, no number, or of no joint; if snap is no
         number of 0 to 0.01; if gravity is no three numbers.
@@ -152,7 +160,7 @@ def load(
     if not bodies:
         raise RobotError(source, "", "no joint moves")
     said = "is not declared: what has it is not read"
-    notes = tuple(one_line(f"prefix {name} {said}") for name in file.undeclared)
+    notes = [f"prefix {name} {said}" for name in file.undeclared]
     snapped = tuple(snapped_placements(bodies, float(snap)))
     joints = {joint.name: joint for joint in file.joints}
     moving = [joints[body.joint] for body in bodies if body.kind != FREE]
@@ -162,8 +170,11 @@ def load(
             body.damping = _damping(joints[body.joint])
         body.armature = given.get(body.joint, 0.0)
     links = links_of(bodies)
-    odd = checked(source, links)
-    warnings = (*snapped, *_joint_warnings(moving, joints, damping), *odd)
+    mimics = _mimics(source, bodies, joints) if mimic else {}
+    notes += [mimic_note(bodies, mimics)] if mimics else []
+    odd = checked(source, links, mimics)
+    alone = {joint.name: joint.mimic.joint for joint in moving if joint.mimic and not mimic}
+    warnings = (*snapped, *_joint_warnings(moving, alone, joints, damping), *odd)
     return Robot(
         file.name,
         tuple(links),
@@ -171,10 +182,25 @@ def load(
         source=source,
         fixed=fixed,
         snap=float(snap),
-        notes=notes,
+        notes=tuple(map(one_line, notes)),
         warnings=tuple(map(one_line, warnings)),
         ground=ground,
+        mimics=mimics,
     )
+
+
+def _mimics(
+    source: str, bodies: Sequence[Body], joints: Mapping[str, UrdfJoint]
+) -> dict[int, Mimic]:
+    """Which bodies' joints mimic which others."""
+    given = {}
+    for body in bodies:
+        mimic = joints[body.joint].mimic if body.joint in joints else None
+        if mimic:
+            ratio = 1.0 if mimic.multiplier is None else mimic.multiplier
+            given[body.joint] = Followed(mimic.joint, ratio, mimic.offset or 0.0)
+    fixed = [name for name, joint in joints.items() if joint.type == FIXED]
+    return mimics_of(source, bodies, given, fixed)
 
 
 def file_order(robot: Robot) -> list[str]:
@@ -476,9 +502,13 @@ def _axis(source: str, joint: UrdfJoint) -> np.ndarray:
     return axis
 
 
-def _joint_warnings(joints: list[UrdfJoint], names: Container[str], damping: bool) -> Iterator[str]:
-    """What of the moving joints a user may not expect; `names` are those of all joints."""
-    mimics = {joint.name: joint.mimic.joint for joint in joints if joint.mimic}
+def _joint_warnings(
+    joints: list[UrdfJoint], mimics: Mapping[str, str], names: Container[str], damping: bool
+) -> Iterator[str]:
+    """What of the moving joints a user may not expect.
+
+    `mimics`: those that mimic others in the file and not here; `names`: of all joints.
+    """
     if mimics:
         pairs = ", ".join(f"{name} ({other})" for name, other in mimics.items())
         yield f"mimic joints are joints of their own: {pairs}"

@@ -46,14 +46,24 @@ def call(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[s
     dict
         Column -> array of one number a row.
     """
-    its, found = Peer(robot), []
+    its, found, g = Peer(robot.tree), [], robot.coupling
     kinds = FUNCTIONS[function].takes
     arrays = [np.stack([table[x] for x in columns(robot, kind)], axis=-1) for kind in kinds]
+
+    def torques(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        found: np.ndarray = g.T @ its.inverse_dynamics(whole(q), g @ qd, g @ qdd)
+        return found
+
+    def matrix(q: np.ndarray) -> np.ndarray:
+        found: np.ndarray = g.T @ its.mass_matrix(whole(q)) @ g
+        return found
+
+    whole = robot.coordinates_of_tree
     methods: dict[str, Callable[..., np.ndarray]] = {
-        "ID": its.inverse_dynamics,
-        "FD": its.forward_dynamics,
-        "M": its.mass_matrix,
-        "Minv": lambda q: np.linalg.inv(its.mass_matrix(q)),
+        "ID": torques,
+        "FD": lambda q, qd, tau: np.linalg.solve(matrix(q), tau - torques(q, qd, 0.0 * qd)),
+        "M": matrix,
+        "Minv": lambda q: np.linalg.inv(matrix(q)),
     }
     for row in zip(*arrays, strict=True):
         found.append(methods[function](*row).reshape(-1))
@@ -67,7 +77,7 @@ class Peer:
     Parameters
     ----------
     robot : Robot
-        As it was read from an MJCF, not reduced.
+        As it was read from an MJCF, not reduced; no joint follows another.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -103,11 +113,6 @@ class Peer:
         for column, unit in zip(found, np.eye(self.robot.nv), strict=True):
             self.library.mj_mulM(self.model, self.data, column, unit)
         return turn.T @ found.T @ turn
-
-    def forward_dynamics(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """Accelerations (nv,)."""
-        bias = self.inverse_dynamics(q, qd, np.zeros(self.robot.nv))
-        return np.linalg.solve(self.mass_matrix(q), tau - bias)
 
     def _set(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """Set a state; the matrix from our velocities to MuJoCo's, shape (nv, nv)."""

@@ -152,12 +152,14 @@ def call(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[s
     dict
         Column -> array of one number a row.
     """
-    its, evaluate = model(robot), _EVALUATE[function]
+    its = model(robot)
+    evaluate = _of_degrees_of_freedom(robot, function) if robot.mimics else _EVALUATE[function]
     data, found = its.createData(), []
     arrays = [_array(robot, kind, table) for kind in FUNCTIONS[function].takes]
     wrenches = _wrenches(robot, table, len(arrays[0]))
     for forces, q, *others in zip(wrenches, *arrays, strict=True):
-        results = evaluate(its, data, configuration(its, q), *others, forces)
+        all_q = configuration(its, robot.coordinates_of_tree(q))
+        results = evaluate(its, data, all_q, *others, forces)
         found.append(np.concatenate([x.reshape(-1) for x in results]))
     names = [name for kind in FUNCTIONS[function].gives for name in columns(robot, kind)]
     return dict(zip(names, np.array(found).T, strict=True))
@@ -173,12 +175,18 @@ def closed_loop(loop: ClosedLoop) -> dict[str, np.ndarray]:
     """
     its, robot, rows = model(loop.robot), loop.robot, []
     data, damping = its.createData(), np.array([link.damping for link in robot.links])
-    q, qd = np.array(loop.start), np.zeros(robot.nv)
+    q, qd, g = np.array(loop.start), np.zeros(robot.nv), robot.coupling
     for _ in range(loop.steps + 1):
-        weight = pinocchio.computeGeneralizedGravity(its, data, configuration(its, q))
+        at = configuration(its, robot.coordinates_of_tree(q))
+        weight = g.T @ pinocchio.computeGeneralizedGravity(its, data, at)
         tau = weight + loop.kp * (loop.target - q) - loop.kd * qd
         rows.append([*q, *qd, *tau])
-        qdd = pinocchio.aba(its, data, configuration(its, q), qd, tau - damping * qd)
+        drives = tau - g.T @ (damping * (g @ qd))
+        if robot.mimics:
+            bias = pinocchio.nonLinearEffects(its, data, at, g @ qd)
+            qdd = np.linalg.solve(g.T @ _mass_matrix(its, data, at) @ g, drives - g.T @ bias)
+        else:
+            qdd = pinocchio.aba(its, data, at, qd, drives)
         qd = qd + loop.step * qdd
         q = q + loop.step * qd
     return loop.table(rows)
@@ -245,6 +253,46 @@ def _forward_derivatives_given(
     forces: pinocchio.StdVec_Force,
 ) -> list[np.ndarray]:
     return [-minv @ x for x in _derivatives(model, data, q, qd, qdd, forces)]
+
+
+def _of_degrees_of_freedom(robot: Robot, function: str) -> Callable[..., Any]:
+    """A function of a robot with joints that mimic others, by those of its tree: tau = G^T tau."""
+    g = robot.coupling
+
+    def matrix(its: Any, data: Any, q: np.ndarray) -> np.ndarray:
+        found: np.ndarray = g.T @ _mass_matrix(its, data, q) @ g
+        return found
+
+    def forward(its: Any, data: Any, q: np.ndarray, *given: Any) -> np.ndarray:
+        qd, tau, forces = given
+        bias = g.T @ pinocchio.rnea(its, data, q, g @ qd, np.zeros(len(g)), forces)
+        return np.linalg.solve(matrix(its, data, q), tau - bias)
+
+    def derivatives(its: Any, data: Any, q: np.ndarray, *given: Any) -> list[np.ndarray]:
+        qd, qdd, forces = given
+        return [g.T @ x @ g for x in _derivatives(its, data, q, g @ qd, g @ qdd, forces)]
+
+    def of_forward(its: Any, data: Any, q: np.ndarray, *given: Any) -> list[np.ndarray]:
+        qd, _, forces = given
+        qdd, minv = forward(its, data, q, *given), np.linalg.inv(matrix(its, data, q))
+        return [-minv @ x for x in derivatives(its, data, q, qd, qdd, forces)]
+
+    def given_minv(its: Any, data: Any, q: np.ndarray, *given: Any) -> list[np.ndarray]:
+        qd, qdd, minv, forces = given
+        return [-minv @ x for x in derivatives(its, data, q, qd, qdd, forces)]
+
+    evaluated: dict[str, Callable[..., Any]] = {
+        "ID": lambda its, data, q, qd, qdd, forces: [
+            g.T @ pinocchio.rnea(its, data, q, g @ qd, g @ qdd, forces)
+        ],
+        "FD": lambda *given: [forward(*given)],
+        "M": lambda *given: [matrix(*given[:3])],
+        "Minv": lambda *given: [np.linalg.inv(matrix(*given[:3]))],
+        "dID": derivatives,
+        "dFD": of_forward,
+        "diFD": given_minv,
+    }
+    return evaluated[function]
 
 
 #: Function -> its results, as a sequence of arrays.

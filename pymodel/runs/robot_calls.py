@@ -416,7 +416,7 @@ def _angles(robot: Robot, fmt: Format, given: Mapping[str, np.ndarray]) -> Table
     turning = [
         f"q{robot.dof(k) + robot.floating}"  # a floating base has one coordinate more
         for k, link in enumerate(robot.links)
-        if link.kind == REVOLUTE
+        if link.kind == REVOLUTE and k in robot.dofs
     ]
     return {name: given[name] for name in turning if name in given} if fmt.has_sincos else {}
 

@@ -51,6 +51,7 @@ def load_robot(
     lanes: str | None = None,
     snap: float = 0.0,
     gravity: Sequence[float] | None = None,
+    mimic: bool = True,
 ) -> RobotModel:
     """Read a robot from its URDF or MJCF.
 
@@ -79,6 +80,9 @@ def load_robot(
     gravity : sequence of float, optional
         Gravity's acceleration, three numbers, m/s^2, in the axes of the root link, or of the ground
         if the base floats. Default: (0, 0, -9.81), of an MJCF what the file says.
+    mimic : bool
+        Mimic joints follow what they mimic, and have no coordinates of their own; False: they have.
+        In an MJCF they are those that ``<equality><joint>`` constrains.
 
     Returns
     -------
@@ -93,12 +97,12 @@ def load_robot(
         gravity is no three numbers,
         lanes are given without an engine, or the damping of a file that has none is asked for.
     """
-    for name, value in (("floating", floating), ("damping", damping)):
+    for name, value in (("floating", floating), ("damping", damping), ("mimic", mimic)):
         require_flag(name, value)
     machine, target = robot_calls.machine_of(lanes), robot_calls.OLD_NAMES.get(target, target)
     if lanes is not None and target != robot_calls.TWIN:
         raise InputError(f"lanes {lanes!r}: only for the target {robot_calls.TWIN}")
-    robot = robot_file.load(path, floating, damping, armature, snap, gravity)
+    robot = robot_file.load(path, floating, damping, armature, snap, gravity, mimic)
     refuse_unused_of_robot(robot, (), damping, armature)
     return RobotModel(robot, arithmetic, target, machine)
 
@@ -128,7 +132,10 @@ class RobotModel:
     nq, nv : int
         Lengths of a configuration and of a velocity.
     joints : list of str
-        Names in the order of the columns.
+        Names in the order of the columns; those that mimic others have none.
+    mimics : dict
+        Name of a joint that mimics another -> the other's name, multiplier and offset. The name is
+        None where the file holds the joint at the offset.
     warnings : tuple of str
         What of the robot itself a user may not expect (:attr:`Robot.warnings`), then those of the
         last call.
@@ -151,7 +158,12 @@ class RobotModel:
         self.robot, self._reduced = robot, reduced(robot)
         self.arithmetic, self.target, self.machine = arithmetic, target, machine
         self.nq, self.nv = robot.nq, robot.nv
-        self.joints = [link.joint for link in robot.links]
+        names = [link.joint for link in robot.links]
+        self.joints = [names[k] for k in robot.leaders]
+        self.mimics = {
+            names[k]: (None if x.of == FIXED_BASE else names[x.of], x.multiplier, x.offset)
+            for k, x in robot.mimics.items()
+        }
         self.warnings = told_of(robot)
 
     def __repr__(self) -> str:

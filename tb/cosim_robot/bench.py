@@ -24,10 +24,11 @@ def _calls(
 
 
 IIWA, HYQ = _calls("iiwa14"), _calls("hyq", floating=True)
-#: Of MuJoCo's format, and under a gravity that is not along an axis.
+#: Of MuJoCo's format, under a gravity that is not along an axis, and with mimic joints.
 OTHERS = [
     *_calls("quadruped.xml", ("ID", "dFD"), rows=4),
     *_calls("quadruped.xml", ("FD",), rows=4, gravity=[1.0, -2.0, -9.0]),
+    *_calls("gripper", rows=4),
 ]
 #: Without dFD and diFD: they fit (6000 words of 800 bits), but take minutes to schedule and load.
 ATLAS = [

@@ -14,7 +14,8 @@ costs little: another branch only follows what both have above.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pymodel.algorithms.rigid_body.mass_matrix import Factors, Sparse, solved
+from pymodel.algorithms.rigid_body.coupling import Sparse
+from pymodel.algorithms.rigid_body.mass_matrix import Factors, solved
 from pymodel.arith.terms import Term, total
 
 

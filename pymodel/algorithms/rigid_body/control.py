@@ -30,8 +30,8 @@ def torques(
     kd: Sequence[Term],
 ) -> list[Term]:
     """tau = g(q) + kp (target - q) - kd qd, with the weight g of the robot at rest."""
-    weight = inverse_dynamics(still, [still.zero] * still.nv)
-    return [weight[k] + (kp[k] * (target[k] - q[k]) - kd[k] * qd[k]) for k in range(still.nv)]
+    weight = still.coupling.gathered(inverse_dynamics(still, [still.zero] * still.nv))
+    return [w + (kp[k] * (target[k] - q[k]) - kd[k] * qd[k]) for k, w in enumerate(weight)]
 
 
 def closed_loop(

@@ -12,9 +12,9 @@ what it carries by psi', and the accelerations by psi'' and da; at a rate of 1, 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pymodel.algorithms.rigid_body.coupling import Sparse
 from pymodel.algorithms.rigid_body.inverse_dynamics import External, link_wrenches, torques
 from pymodel.algorithms.rigid_body.mass_matrix import (
-    Sparse,
     base_mass_matrix,
     set_column,
     set_diagonal,

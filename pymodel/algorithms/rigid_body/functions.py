@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pymodel.algorithms.rigid_body import articulated_body
-from pymodel.algorithms.rigid_body.derivatives import Derivatives, inverse_dynamics_derivatives
+from pymodel.algorithms.rigid_body.coupling import Coupling, Sparse
+from pymodel.algorithms.rigid_body.derivatives import inverse_dynamics_derivatives
 from pymodel.algorithms.rigid_body.inverse_dynamics import External, inverse_dynamics
 from pymodel.algorithms.rigid_body.mass_matrix import (
     Factors,
-    Sparse,
     factorised,
     inverse,
     inverse_of_L,
@@ -115,6 +115,12 @@ FUNCTIONS: dict[str, Signature] = {
         ),
     )
 }
+
+
+def methods(robot: Robot, function: str) -> tuple[str, ...]:
+    """Name the ways to evaluate a function: not by articulated bodies where joints mimic others."""
+    left_out = {ARTICULATED} if robot.mimics else set()
+    return tuple(x for x in FUNCTIONS[function].methods if x not in left_out)
 
 
 def columns(robot: Robot, name: str) -> list[str]:
@@ -240,7 +246,10 @@ def _lower(name: str, entries: Sparse) -> dict[str, Term]:
 
 
 def _id(given: Arguments, method: str) -> dict[str, Term]:
-    return _named("tau", inverse_dynamics(given.tree, given.vector("qdd"), given.external))
+    tree = given.tree
+    qdd = tree.coupling.spread(given.vector("qdd"))
+    tau = inverse_dynamics(tree, qdd, given.external)
+    return _named("tau", tree.coupling.gathered(tau))
 
 
 def _fd(given: Arguments, method: str) -> dict[str, Term]:
@@ -250,70 +259,87 @@ def _fd(given: Arguments, method: str) -> dict[str, Term]:
 def forward_dynamics(
     tree: Tree, tau: Sequence[Term], external: External | None = None, method: str = FACTORS
 ) -> list[Term]:
-    """qdd of the joints on which tau acts."""
+    """qdd of the robot's degrees of freedom, on which tau acts."""
     if method == ARTICULATED:
         return articulated_body.forward_dynamics(tree, tau, external)
-    factors = factorised(tree.ancestors, mass_matrix(tree))
-    return solved(tree.ancestors, factors, driving_forces(tree, tau, external))
+    factors = factors_of(tree)
+    return solved(tree.coupling.ancestors, factors, driving_forces(tree, tau, external))
+
+
+def factors_of(tree: Tree) -> Factors:
+    """Factors of the robot's mass matrix."""
+    matrix = tree.coupling.of_symmetric(mass_matrix(tree))
+    return factorised(tree.coupling.ancestors, matrix)
 
 
 def driving_forces(tree: Tree, tau: Sequence[Term], external: External | None) -> list[Term]:
-    """tau - C: what accelerates the joints."""
+    """tau - C: what accelerates the robot's degrees of freedom."""
     still = inverse_dynamics(tree, [tree.zero] * tree.nv, external)
-    return [x - c for x, c in zip(tau, still, strict=True)]
+    return [x - c for x, c in zip(tau, tree.coupling.gathered(still), strict=True)]
+
+
+def derivatives(
+    tree: Tree, qdd: Sequence[Term], external: External | None
+) -> tuple[Sparse, Sparse]:
+    """dtau/dq and dtau/dqd of the robot's degrees of freedom, which move with qdd."""
+    coupling = tree.coupling
+    _, found = inverse_dynamics_derivatives(tree, coupling.spread(qdd), external)
+    return coupling.of_matrix(found.dq), coupling.of_matrix(found.dqd)
 
 
 def _m(given: Arguments, method: str) -> dict[str, Term]:
-    return _lower("m", mass_matrix(given.tree))
+    tree = given.tree
+    return _lower("m", tree.coupling.of_symmetric(mass_matrix(tree)))
 
 
 def _minv(given: Arguments, method: str) -> dict[str, Term]:
     tree = given.tree
-    return _lower("minv", inverse(tree, factorised(tree.ancestors, mass_matrix(tree))))
+    return _lower("minv", inverse(tree.coupling, factors_of(tree)))
 
 
 def _did(given: Arguments, method: str) -> dict[str, Term]:
-    _, found = inverse_dynamics_derivatives(given.tree, given.vector("qdd"), given.external)
-    return _matrix("dtau_dq", found.dq) | _matrix("dtau_dqd", found.dqd)
+    by_q, by_qd = derivatives(given.tree, given.vector("qdd"), given.external)
+    return _matrix("dtau_dq", by_q) | _matrix("dtau_dqd", by_qd)
 
 
 def _dfd(given: Arguments, method: str) -> dict[str, Term]:
     tree = given.tree
-    factors = factorised(tree.ancestors, mass_matrix(tree))
-    solve = _solver(tree, factors, method)
+    solve = _solver(tree.coupling, factors_of(tree), method)
     qdd = solve(driving_forces(tree, given.vector("tau"), given.external))
-    _, found = inverse_dynamics_derivatives(tree, qdd, given.external)
-    return _accelerations(tree, found, solve)
+    return _accelerations(tree, derivatives(tree, qdd, given.external), solve)
 
 
-def _solver(tree: Tree, factors: Factors, method: str) -> Callable[[list[Term]], list[Term]]:
+def _solver(
+    coupling: Coupling, factors: Factors, method: str
+) -> Callable[[list[Term]], list[Term]]:
     if method == INVERSE_FACTORS:
-        W = inverse_of_L(tree, factors.L)
-        return lambda b: solved_by_inverse(tree, W, factors.d, b)
-    return lambda b: solved(tree.ancestors, factors, b)
+        W = inverse_of_L(coupling, factors.L)
+        return lambda b: solved_by_inverse(coupling, W, factors.d, b)
+    return lambda b: solved(coupling.ancestors, factors, b)
 
 
 def _difd(given: Arguments, method: str) -> dict[str, Term]:
     tree, minv = given.tree, given.symmetric("minv")
-    _, found = inverse_dynamics_derivatives(tree, given.vector("qdd"), given.external)
-    return _accelerations(tree, found, lambda b: multiplied(tree, minv, b))
+    found = derivatives(tree, given.vector("qdd"), given.external)
+    return _accelerations(tree, found, lambda b: multiplied(tree.coupling, minv, b))
 
 
 def _accelerations(
-    tree: Tree, found: Derivatives, solve: Callable[[list[Term]], list[Term]]
+    tree: Tree,
+    found: tuple[Sparse, Sparse],
+    solve: Callable[[list[Term]], list[Term]],
 ) -> dict[str, Term]:
     """-M^-1 dtau: derivatives of qdd; those by a floating base's own motion are known."""
     result: dict[str, Term] = {}
-    for name, matrix in (("dqdd_dq", found.dq), ("dqdd_dqd", found.dqd)):
-        for k in range(tree.nv):
+    names, n = ("dqdd_dq", "dqdd_dqd"), tree.coupling.nv
+    for name, matrix in zip(names, found, strict=True):
+        for k in range(n):
             known = known_column(tree, name, k)
             if known is None:
-                column = solve([matrix.get((i, k), tree.zero) for i in range(tree.nv)])
+                column = solve([matrix.get((i, k), tree.zero) for i in range(n)])
                 known = [-x for x in column]
             result |= {f"{name}{i}_{k}": x for i, x in enumerate(known)}
-    return {
-        name: result[name] for kind in ("dqdd_dq", "dqdd_dqd") for name in columns(tree.robot, kind)
-    }
+    return {name: result[name] for kind in names for name in columns(tree.coupling.robot, kind)}
 
 
 def known_column(tree: Tree, name: str, k: int) -> list[Term] | None:
@@ -324,11 +350,11 @@ def known_column(tree: Tree, name: str, k: int) -> list[Term] | None:
     """
     if not tree.robot.floating or k >= (6 if name == "dqdd_dq" else 3):
         return None
-    rest = [tree.zero] * (tree.nv - 3)
+    rest = [tree.zero] * (tree.coupling.nv - 3)
     if name == "dqdd_dqd":
         return [*(-x for x in cross(tree.qd[3:6], tree.axes[k])), *rest]
     if k < 3:
-        return [tree.zero] * tree.nv
+        return [tree.zero] * tree.coupling.nv
     return [*cross(tree.axes[k - 3], tree.gravity), *rest]
 
 

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from pymodel.algorithms.rigid_body.coupling import Coupling, Sparse
 from pymodel.algorithms.rigid_body.tree import Inertia, Tree
 from pymodel.algorithms.rigid_body.vectors import (
     Vector3,
@@ -24,8 +25,6 @@ from pymodel.algorithms.rigid_body.vectors import (
     z_cross,
 )
 from pymodel.arith.terms import Term, total
-
-Sparse = dict[tuple[int, int], Term]
 
 
 class Factors(NamedTuple):
@@ -170,20 +169,24 @@ def solved(ancestors: Sequence[Sequence[int]], factors: Factors, b: Sequence[Ter
     return x
 
 
-def inverse_of_L(tree: Tree, L: Sparse) -> Sparse:
+def inverse_of_L(coupling: Coupling, L: Sparse) -> Sparse:
     """W = L^-1, with its diagonal of ones."""
     W: Sparse = {}
-    for k in range(tree.nv):
-        above = tree.ancestors[k]
+    for k in range(coupling.nv):
+        above = coupling.ancestors[k]
         for c in above:
-            W[k, c] = total(-(L[k, i] * W[i, c]) for i in above if i == c or c in tree.ancestors[i])
-        W[k, k] = tree.one
+            W[k, c] = total(
+                -(L[k, i] * W[i, c]) for i in above if i == c or c in coupling.ancestors[i]
+            )
+        W[k, k] = coupling.terms.one
     return W
 
 
-def solved_by_inverse(tree: Tree, W: Sparse, d: Sequence[Term], b: Sequence[Term]) -> list[Term]:
+def solved_by_inverse(
+    coupling: Coupling, W: Sparse, d: Sequence[Term], b: Sequence[Term]
+) -> list[Term]:
     """x of M x = b as W D^-1 W^T b: shorter paths than by substitution."""
-    return from_gathered(tree.ancestors, W, d, gathered(tree.ancestors, W, b))
+    return from_gathered(coupling.ancestors, W, d, gathered(coupling.ancestors, W, b))
 
 
 def gathered(ancestors: Sequence[Sequence[int]], W: Sparse, b: Sequence[Term]) -> Iterator[Term]:
@@ -203,19 +206,19 @@ def from_gathered(
     return [total(W[i, k] * z[k] for k in (i, *above)) for i, above in enumerate(ancestors)]
 
 
-def inverse(tree: Tree, factors: Factors) -> Sparse:
+def inverse(coupling: Coupling, factors: Factors) -> Sparse:
     """M^-1 = W D^-1 W^T, both triangles."""
-    W = inverse_of_L(tree, factors.L)
+    W = inverse_of_L(coupling, factors.L)
     scaled = {(i, k): x * factors.d[k] for (i, k), x in W.items()}
     found = {}
-    for i in range(tree.nv):
-        mine = {i, *tree.ancestors[i]}
+    for i in range(coupling.nv):
+        mine = {i, *coupling.ancestors[i]}
         for j in range(i + 1):
-            shared = [k for k in (j, *tree.ancestors[j]) if k in mine]
-            found[i, j] = found[j, i] = tree.terms.total(W[i, k] * scaled[j, k] for k in shared)
+            shared = [k for k in (j, *coupling.ancestors[j]) if k in mine]
+            found[i, j] = found[j, i] = coupling.terms.total(W[i, k] * scaled[j, k] for k in shared)
     return found
 
 
-def multiplied(tree: Tree, matrix: Sparse, b: Sequence[Term]) -> list[Term]:
+def multiplied(coupling: Coupling, matrix: Sparse, b: Sequence[Term]) -> list[Term]:
     """X b, for a full matrix."""
-    return [total(matrix[i, j] * b[j] for j in range(tree.nv)) for i in range(tree.nv)]
+    return [total(matrix[i, j] * b[j] for j in range(coupling.nv)) for i in range(coupling.nv)]

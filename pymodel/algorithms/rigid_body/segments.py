@@ -16,19 +16,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pymodel.algorithms.rigid_body.branches import Branch, branches
-from pymodel.algorithms.rigid_body.derivatives import inverse_dynamics_derivatives
 from pymodel.algorithms.rigid_body.functions import (
     Arguments,
+    derivatives,
     driving_forces,
+    factors_of,
     inputs,
     known_column,
 )
 from pymodel.algorithms.rigid_body.mass_matrix import (
-    factorised,
     from_gathered,
     gathered,
     inverse_of_L,
-    mass_matrix,
     solved,
 )
 from pymodel.arith.scalars import S, SupportsArithmetic
@@ -175,29 +174,29 @@ def first(
     given = {name: terms.given(values[name]) for name in inputs(robot, "dFD", external)}
     call = Arguments(terms, robot, given, external)
     tree = call.tree
-    factors = factorised(tree.ancestors, mass_matrix(tree))
-    W = inverse_of_L(tree, factors.L)
+    factors = factors_of(tree)
+    W = inverse_of_L(tree.coupling, factors.L)
     forces = driving_forces(tree, call.vector("tau"), call.external)
-    qdd = solved(tree.ancestors, factors, forces)
-    _, found = inverse_dynamics_derivatives(tree, qdd, call.external)
+    qdd = solved(tree.coupling.ancestors, factors, forces)
+    found = derivatives(tree, qdd, call.external)
     torques = {
         Column(kind, k).torque(i): x
-        for kind, matrix in (("dq", found.dq), ("dqd", found.dqd))
+        for kind, matrix in zip(KINDS, found, strict=True)
         for (i, k), x in matrix.items()
     }
 
     results = {f"W{i}_{k}": x for (i, k), x in W.items() if i != k and not x.is_zero}
     results |= {f"D{k}": x for k, x in enumerate(factors.d)}
     for kind in KINDS:
-        for k in range(tree.nv):
+        for k in range(robot.nv):
             known = known_column(tree, f"dqdd_{kind}", k) or ()
             entries = {Column(kind, k).acceleration(i): x for i, x in enumerate(known)}
             results |= {name: x for name, x in entries.items() if not x.is_zero}
     for group in some:
         if group.ahead:
             for m, column in enumerate(group.columns[0]):
-                b = [torques.get(column.torque(i), terms.zero) for i in range(tree.nv)]
-                y = list(gathered(tree.ancestors, W, b))
+                b = [torques.get(column.torque(i), terms.zero) for i in range(robot.nv)]
+                y = list(gathered(tree.coupling.ancestors, W, b))
                 results |= {group.carried(m, row): y[row] for row in group.members[m].rows}
     taken = [
         group.taken(repeat, *place)

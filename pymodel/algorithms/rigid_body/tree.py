@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pymodel.algorithms.rigid_body.coupling import Coupling
 from pymodel.algorithms.rigid_body.vectors import (
     Matrix3,
     Vector3,
@@ -78,12 +79,20 @@ class Tree:
         Rad and m; a floating base's quaternion (x, y, z, w) must have length 1.
     qd : sequence of Term, length nv, optional
         Rad/s and m/s; a floating base's velocity stands in its own frame, linear first.
+
+    Attributes
+    ----------
+    coupling : Coupling
+        What the robot's degrees of freedom, of which q and qd are, have to do with the tree's: all
+        else here is of the tree, in which each joint moves by itself.
     """
 
     def __init__(
         self, terms: Terms[Any], robot: Robot, q: Sequence[Term], qd: Sequence[Term] | None = None
     ) -> None:
-        self.terms, self.robot = terms, robot
+        self.coupling = Coupling(terms, robot)
+        self.terms, self.robot = terms, robot.tree
+        robot, q = robot.tree, self.coupling.coordinates(q)
         self.zero, self.one = terms.zero, terms.one
         self.origin = (self.zero,) * 3
         self.axes = tuple(
@@ -106,7 +115,7 @@ class Tree:
         self.armature = [
             self._number(i, "armature", link.armature) for i, link in enumerate(robot.links)
         ]
-        self.qd = list(qd) if qd is not None else [self.zero] * self.nv
+        self.qd = self.coupling.spread(qd) if qd is not None else [self.zero] * self.nv
         self._turn = {}  # link -> sine and cosine of its joint's angle
         self.arm = {}  # link -> its origin, in the parent's frame
         for i in self.joints:

@@ -101,14 +101,15 @@ def robot_of(job: Mapping[str, Any]) -> Robot:
     """The robot of a job."""
     gravity = job.get("gravity")
     asked = job["floating"], job.get("snap", SNAP), gravity and tuple(gravity)
-    return _robot(job["robot"], *asked)
+    mimic = job.get("mimic", True)
+    return _robot(job["robot"], *asked, mimic)
 
 
 @cache
 def _robot(
-    path: str, floating: bool, snap: float, gravity: tuple[float, ...] | None = None
+    path: str, floating: bool, snap: float, gravity: tuple[float, ...] | None, mimic: bool
 ) -> Robot:
-    return reduced(robot_file.load(ROOT / path, floating, snap=snap, gravity=gravity))
+    return reduced(robot_file.load(ROOT / path, floating, snap=snap, gravity=gravity, mimic=mimic))
 
 
 def kernels(job: dict[str, Any]) -> dict[str, Kernel | Chain]:

@@ -83,8 +83,9 @@ async def _started(bench: Bench, dut: Any) -> StepEngine:
 
 def _loop(bench: Bench, steps: int) -> ClosedLoop:
     snap = bench.settings.get("snap", SNAP)
-    gravity = bench.settings.get("gravity")
-    return bent(robot_file.load(ROOT / bench.settings["robot"], snap=snap, gravity=gravity), steps)
+    gravity, mimic = bench.settings.get("gravity"), bench.settings.get("mimic", True)
+    path = ROOT / bench.settings["robot"]
+    return bent(robot_file.load(path, snap=snap, gravity=gravity, mimic=mimic), steps)
 
 
 async def _motion(

@@ -1,8 +1,9 @@
 """Rigid-body functions of robots on the step engine: every word is that of the text itself.
 
 Settings: ``calls``, each with a ``robot`` (path), a ``function`` and ``rows`` (how many calls, on
-random states), and as wanted ``floating``, ``snap``, ``gravity`` and ``method``; ``inputs`` (path
-of a table) instead of ``rows``; and ``out`` (folder for what the last function hands over).
+random states), and as wanted ``floating``, ``snap``, ``gravity``, ``mimic`` and ``method``;
+``inputs`` (path of a table) instead of ``rows``; and ``out`` (folder for what the last function
+hands over).
 
 The text is evaluated twice, without a kernel: for all calls at once in float64, each operation
 rounded to the format, and for the first call, as for those that are not finite, in the integers of
@@ -65,8 +66,8 @@ async def _function(
 ) -> None:
     function, fmt = settings["function"], engine.machine.fmt
     floating, snap = settings.get("floating", False), settings.get("snap", SNAP)
-    gravity = settings.get("gravity")
-    robot = reduced(robot_file.load(ROOT / settings["robot"], floating, snap=snap, gravity=gravity))
+    more = {"snap": snap, "gravity": settings.get("gravity"), "mimic": settings.get("mimic", True)}
+    robot = reduced(robot_file.load(ROOT / settings["robot"], floating, **more))
     method = settings.get("method") or cheapest(robot, function)
     call = prepare_call(engine.machine, recorded(robot, function, method))
     if "inputs" in settings:

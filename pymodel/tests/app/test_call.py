@@ -314,7 +314,7 @@ def test_names_are_lines(capsys):
     )
     assert main(["joints", "arm.urdf"]) == 0
     out, err = capsys.readouterr()
-    assert out == "b j\nb\\x9dk\n" and err.startswith("a r: 2 degrees of freedom")
+    assert out == "b j\nb\\x9dk = b j\n" and err.startswith("a r: 1 degrees of freedom")
     assert main(["compile", "arm.urdf", "--function", "ID", "--out", "a.img"]) == 0
     out, err = capsys.readouterr()
     assert main(["compile", "--show", "a.img"]) == 0
