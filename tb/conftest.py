@@ -37,6 +37,7 @@ def pytest_addoption(parser):
     group.addoption("--config", help="run only this configuration of the bench")
     group.addoption("--waves", action="store_true", help="write one FST a test to build/waves")
     group.addoption("--quick", action="store_true", help="of each bench its quickest case alone")
+    group.addoption("--daily", action="store_true", help="without the cases of the night")
     group.addoption("--settings", default="", help="settings of the configuration to change, JSON")
 
 
@@ -201,7 +202,13 @@ def pytest_generate_tests(metafunc):
         found = [quickest(bench)]
     else:
         chosen = bench.chosen(metafunc.config.bench_seed, metafunc.config.getoption("config"))
-        found = [(simulator, config.name) for config in chosen for simulator in config.sims]
+        daily = metafunc.config.getoption("daily")
+        found = [
+            (simulator, config.name)
+            for config in chosen
+            for simulator in config.sims
+            if not (daily and simulator in config.nightly)
+        ]
     cases = [pytest.param(*case, id="-".join(case)) for case in found]
     metafunc.parametrize(("simulator", "config"), cases)
 

@@ -41,6 +41,9 @@ class Config:
         The simulators it runs under.
     long
         Whether it simulates for so long that it pays to have Verilator's model optimised.
+    nightly
+        Those of ``sims`` that ``make test`` leaves to ``make regress``, which runs every night:
+        long ones, of which another case of the bench runs most.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Config:
     settings: dict[str, Any] = field(default_factory=dict)
     sims: tuple[str, ...] = SIMULATORS
     long: bool = False
+    nightly: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

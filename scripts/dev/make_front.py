@@ -26,7 +26,7 @@ ALWAYS = ("CI", "PYTHON", "CC", "CXX", "HOME", "PATH", "TMPDIR", "OPENBLAS_NUM_T
 ALWAYS += ("PYMODEL_CACHE", "PYTEST_ADDOPTS")
 ALWAYS_IN = ("CCACHE_", "DASK_", "PIP_", "UV_", "XDG_")
 LISTS = ("UNITS", "BENCHES")  # arguments without dashes: words between spaces
-SWITCHES = ("CHANGED", "FAST", "FIRST", "PLANT", "WAVES")  # 0 or 1
+SWITCHES = ("CHANGED", "FAST", "FIRST", "PLANT", "WAVES", "WHOLE")  # 0 or 1
 SIMULATORS = ("icarus", "verilator")
 
 
@@ -182,6 +182,7 @@ def test(given: Variables) -> int:
         subprocess.run([SETUP, *tools], cwd=ROOT, check=False)
     plugins = ["-p", "scripts.dev.report.plugin", "-p", "scripts.dev.changed.plugin"]
     options = ["-n", "2", "--maxschedchunk", "1", "--junitxml=build/report/junit.xml"]
+    options += [] if given.get("WHOLE") == "1" else ["--daily"]
     return pytest(*options, *plugins, *["--changed"] * changed)
 
 
@@ -367,8 +368,8 @@ TARGETS = {
     ),
     "test": Target(
         PROOF,
-        "whole regression, both simulators, and build/report/index.html [CHANGED=1: a quick check]",
-        "CHANGED",
+        "regression, both simulators, build/report/index.html [CHANGED=1: quick; WHOLE=1: all]",
+        "CHANGED WHOLE",
         test,
     ),
     "check": Target(PROOF, "a quick case of every bench, the first failure at once", "", check),

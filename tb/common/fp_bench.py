@@ -39,6 +39,7 @@ FORMATS = {
 RANDOM_FORMATS = 4  # in a run
 RANDOM_VECTORS = 1 << 13  # in each of their tests
 LANES_MAIN, LANES_OTHER = 63, 17  # or a little less: as many of each depth as of any other
+HALF_W = 15  # exponent and mantissa of binary16: wider ones are left to the night under Icarus
 FLAGS_W = 5
 STEPS = 64  # of a clock each, that one access from Python moves; Icarus is slower with many
 CHUNK_STEPS = 16 * STEPS  # steps prepared at a time
@@ -112,7 +113,8 @@ class FloatBench(Bench):
             params = unit_params | {"EXP_W": exp_w, "MAN_W": man_w} | more
             params["LANES"] = (LANES_MAIN if main else LANES_OTHER) // depths * depths
             vectors = {"verilator": 1 << 20 if main else 1 << 17, "icarus": 1 << 14}
-            configs.append(Config(name, params, {"vectors": vectors}))
+            nightly = ("icarus",) if exp_w + man_w > HALF_W else ()
+            configs.append(Config(name, params, {"vectors": vectors}, nightly=nightly))
         random = RandomConfigs(
             legal,
             count=RANDOM_FORMATS,

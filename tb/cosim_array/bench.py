@@ -84,6 +84,7 @@ BENCH = array.bench(
             {"jobs": FLOATING, "quick": True},
             ("verilator",),
             long=True,
+            nightly=("verilator",),
         ),
         Config(
             "segments",

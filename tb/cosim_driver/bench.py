@@ -17,6 +17,7 @@ BENCH = Bench(
             "short",
             rtl_parameters(Machine()) | {"TRACE_DEPTH": TRACE_DEPTH},
             {"steps": 8, "functions": ["ID", "M"], "calls": 6},
+            nightly=("icarus",),
         ),
     ],
 )

@@ -47,7 +47,13 @@ VERILATOR, ICARUS = ("verilator",), ("icarus",)
 BENCH = robot.bench(
     [
         Config(robot.CONFIG, rtl_parameters(NARROW), {"calls": IIWA + HYQ + OTHERS}, VERILATOR),
-        Config("wide", rtl_parameters(WIDE), {"calls": IIWA + HYQ + ATLAS}, VERILATOR),
+        Config(
+            "wide",
+            rtl_parameters(WIDE),
+            {"calls": IIWA + HYQ + ATLAS},
+            VERILATOR,
+            nightly=VERILATOR,
+        ),
         *(
             Config(
                 f"barrel-of-{n}",

@@ -11,19 +11,21 @@ def _config(
     stages: tuple[int, int, int] = (0, 0, 0),
     fmt: tuple[int, int] = (8, 23),
     runs: int = 40,
+    nightly: tuple[str, ...] = (),
 ) -> Config:
     params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes}
     params |= Stages(*stages).parameters()
-    return Config(name, params, {"runs": {"icarus": runs // 4, "verilator": runs}})
+    settings = {"runs": {"icarus": runs // 4, "verilator": runs}}
+    return Config(name, params, settings, nightly=nightly)
 
 
 BENCH = Bench(
     __file__,
     toplevel="hdca_coprocessor",
     configs=[
-        _config("two-passes"),
-        _config("one-pass", passes=1),
-        _config("pipelined", stages=(3, 3, 6)),
+        _config("two-passes", nightly=("icarus",)),
+        _config("one-pass", passes=1, nightly=("icarus",)),
+        _config("pipelined", stages=(3, 3, 6), nightly=("icarus",)),
         _config("half", fmt=(5, 10)),
     ],
     random=RandomConfigs(

@@ -15,20 +15,23 @@ def _config(
     fmt: tuple[int, int] = (8, 23),
     sims: tuple[str, ...] = SIMULATORS,
     runs: int = 100,
+    nightly: tuple[str, ...] = (),
 ) -> Config:
     params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes}
     params |= Stages(*stages).parameters()
     icarus = min(runs // 4, ICARUS_RUNS)
-    return Config(name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims)
+    return Config(
+        name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims, nightly=nightly
+    )
 
 
 BENCH = Bench(
     __file__,
     toplevel="hdca_engine",
     configs=[
-        _config("two-passes", runs=2000),
-        _config("one-pass", passes=1, runs=2000),
-        _config("pipelined", stages=(3, 2, 6)),
+        _config("two-passes", runs=2000, nightly=("icarus",)),
+        _config("one-pass", passes=1, runs=2000, nightly=("icarus",)),
+        _config("pipelined", stages=(3, 2, 6), nightly=("icarus",)),
         _config("one-pass-pipelined", passes=1, stages=(1, 4, 5), sims=("verilator",)),
         _config("half", fmt=(5, 10)),
         _config("bfloat16", fmt=(8, 7), passes=1, sims=("verilator",)),

@@ -17,13 +17,15 @@ def _config(
     sims: tuple[str, ...] = ("verilator",),
     runs: int = 2000,
     icarus: int = 0,
+    nightly: tuple[str, ...] = (),
 ) -> Config:
     name = f"{'parallel' if parallel else 'serial'}-{n}"
     name += "" if fmt == (8, 23) else f"-{fmt[0]}.{fmt[1]}"
     name += "-pipelined" if any(stages) else ""
     params = {"N": n, "PARALLEL": int(parallel), "EXP_W": fmt[0], "MAN_W": fmt[1]}
     params |= Stages(*stages).parameters()
-    return Config(name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims)
+    settings = {"runs": {"icarus": icarus, "verilator": runs}}
+    return Config(name, params, settings, sims, nightly=nightly)
 
 
 def _is_small(values: dict[str, int]) -> bool:
@@ -42,12 +44,12 @@ BENCH = Bench(
         _config(2, False, HALF, stages=(0, 5, 0), sims=SIMULATORS, icarus=20),
         _config(3, True, HALF, stages=(1, 0, 2)),
         _config(3, False),
-        _config(4, True, sims=SIMULATORS, icarus=21),
+        _config(4, True, sims=SIMULATORS, icarus=21, nightly=("icarus",)),
         _config(4, False, sims=SIMULATORS, icarus=40),
-        _config(4, True, stages=(2, 3, 4), runs=500),
+        _config(4, True, stages=(2, 3, 4), runs=500, nightly=("verilator",)),
         _config(4, False, stages=(2, 3, 4), runs=500),
         _config(6, True, HALF, runs=600),
-        _config(6, False, runs=600),
+        _config(6, False, runs=600, nightly=("verilator",)),
     ],
     random=RandomConfigs(
         {"N": range(2, 9), "PARALLEL": range(2)} | FORMATS | ENGINE_STAGES,

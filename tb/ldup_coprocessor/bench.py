@@ -14,10 +14,12 @@ def _config(
     fmt: tuple[int, int] = (8, 23),
     sims: tuple[str, ...] = SIMULATORS,
     runs: int = 80,
+    nightly: tuple[str, ...] = (),
 ) -> Config:
     params = {"N": n, "PARALLEL": int(parallel), "EXP_W": fmt[0], "MAN_W": fmt[1]}
     params |= Stages(*stages).parameters()
-    return Config(name, params, {"runs": {"icarus": runs // 4, "verilator": runs}}, sims)
+    settings = {"runs": {"icarus": runs // 4, "verilator": runs}}
+    return Config(name, params, settings, sims, nightly=nightly)
 
 
 def _is_small(values: dict[str, int]) -> bool:
@@ -30,7 +32,7 @@ BENCH = Bench(
     toplevel="ldup_coprocessor",
     configs=[
         _config("serial"),
-        _config("parallel", parallel=True),
+        _config("parallel", parallel=True, nightly=("icarus",)),
         _config("half-2-parallel-pipelined", n=2, parallel=True, stages=(3, 3, 6), fmt=(5, 10)),
         _config("serial-8-pipelined", n=8, stages=(1, 2, 3), sims=("verilator",), runs=20),
     ],

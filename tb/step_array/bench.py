@@ -26,10 +26,14 @@ def _is_legal(values: dict[str, int]) -> bool:
 
 
 def _config(
-    name: str, machine: Machine, tables: int, sims: tuple[str, ...] = ("verilator",)
+    name: str,
+    machine: Machine,
+    tables: int,
+    sims: tuple[str, ...] = ("verilator",),
+    nightly: tuple[str, ...] = (),
 ) -> Config:
     settings = {"tables": {"icarus": 3, "verilator": tables}}
-    return Config(name, rtl_parameters(machine), settings, sims)
+    return Config(name, rtl_parameters(machine), settings, sims, nightly=nightly)
 
 
 def _stages(add: int, mul: int, rec: int, sincos: int) -> dict[str, int]:
@@ -66,6 +70,7 @@ BENCH = Bench(
             ),
             tables=20,
             sims=SIMULATORS,
+            nightly=("icarus",),
         ),
         # Its last word's output is what the drain reads first, through the most stages: it shows
         # an `emitted_o` that comes two cycles too early. The drain's `full_q` hides a single one.
@@ -112,6 +117,7 @@ BENCH = Bench(
                 functions=5,
             ),
             tables=16,
+            nightly=("verilator",),
         ),
         _config(
             "two-of-2-half",

@@ -12,6 +12,7 @@ HALF = Format(5, 10)
 BARREL = {"CONTEXTS": range(1, 17), "READ_STAGES": range(3), "OPERAND_STAGES": range(2)}
 BARREL |= {"BLOCK_RAM": range(2)}
 LANES = range(1, 13)
+ICARUS = ("icarus",)  # which simulates a machine of 3 contexts in `make test`
 MOST_LANES = 13  # more take long to build
 
 
@@ -27,10 +28,13 @@ def _config(
     trace: tuple[int, int] = (64, 16),
     sims: tuple[str, ...] = SIMULATORS,
     programs: int = 120,
+    nightly: tuple[str, ...] = (),
 ) -> Config:
     params = rtl_parameters(machine)
     params |= dict(zip(("TRACE_DEPTH", "TRACE_REGISTERS"), trace, strict=True))
-    return Config(name, params, {"programs": {"icarus": 6, "verilator": programs}}, sims)
+    return Config(
+        name, params, {"programs": {"icarus": 6, "verilator": programs}}, sims, nightly=nightly
+    )
 
 
 def _stages(add: int, mul: int, rec: int, sincos: int) -> dict[str, int]:
@@ -41,11 +45,12 @@ BENCH = Bench(
     __file__,
     toplevel="step_engine",
     configs=[
-        _config("default", Machine(), trace=(512, 128), programs=60),
+        _config("default", Machine(), trace=(512, 128), programs=60, nightly=ICARUS),
         _config(
             "least-half",
             Machine(1, 1, **_stages(0, 0, 0, 0), depth=8, program_depth=96, programs=3, fmt=HALF),
             trace=(2, 2),
+            nightly=ICARUS,
         ),
         _config(
             "mixed-stages",

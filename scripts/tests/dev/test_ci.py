@@ -1,12 +1,14 @@
 """What CI runs: it goes on where something is red, but ends red, and leaves no simulation out."""
 
+import re
 import subprocess
 
 import pytest
 
+from scripts.kernel.benches import all_benches
 from scripts.kernel.places import ROOT
 from scripts.tests import outer_make
-from scripts.tests.inner_pytest import pytest_of_module
+from scripts.tests.inner_pytest import pytest_of, pytest_of_module
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -51,3 +53,23 @@ def test_without_a_simulator_its_tests_are_skipped_but_in_ci(ci, outcome, tmp_pa
     monkeypatch.setenv("CI", ci)
     done = pytest_of_module(tmp_path / "passed.json", WITHOUT, "-p", "tb.conftest")
     assert outcome in done.stdout.splitlines()[-1], done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "names"), [(["--daily"], "verilator"), ([], "icarus verilator")]
+)
+def test_cases_of_the_night_are_left_out_of_the_day_alone(options, names, tmp_path):
+    """The driver's bench leaves Icarus to the night."""
+    done = pytest_of(tmp_path / "passed.json", "tb/cosim_driver", "--collect-only", *options)
+    found = re.findall(r"test_cosim_driver\[(\w+)-short\]", done.stdout)
+    assert sorted(found) == names.split(), done.stdout
+
+
+@pytest.mark.parametrize("bench", all_benches(), ids=lambda bench: bench.name)
+def test_something_of_each_bench_and_simulator_runs_by_day(bench):
+    configs = bench.configs.values()
+    assert all({*config.nightly} <= {*config.sims} for config in configs)
+    by_day = {sim for config in configs for sim in config.sims if sim not in config.nightly}
+    by_day |= {*bench.random.sims} if bench.random else set()
+    left = {sim for config in configs for sim in config.sims} - by_day
+    assert left <= {"icarus"} and by_day
