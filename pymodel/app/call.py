@@ -44,7 +44,7 @@ def joints(arguments: Asked) -> int:
     places = {name: place for place, name in enumerate(names)}
     if arguments.order == FILE:
         names = robot_file.file_order(robot)
-    tell(robot)
+    tell(robot, *robot.told())
     for name in names:
         mimic = robot.mimics.get(places[name])
         follows = f" = {followed(robot.links, mimic)}" if mimic else ""

@@ -31,7 +31,7 @@ from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine, Program
 from pymodel.machine.model import START_CYCLES
 from pymodel.mechanism import robot_file
-from pymodel.mechanism.robot import PRISMATIC, REVOLUTE
+from pymodel.mechanism.robot import HELICAL, PRISMATIC, REVOLUTE
 from pymodel.mechanism.units import ANGLE, FORCES, LENGTH
 from pymodel.runs import robot_calls, show
 from pymodel.runs.closed_loop import ClosedLoop, as_floats, bent, prepare, simulate, warnings_of
@@ -287,7 +287,8 @@ def _largest(
 def _units(loop: ClosedLoop) -> dict[str, str]:
     """Quantity -> its unit, or both where some joints turn and others slide."""
     kinds = {link.kind for link in loop.robot.links}
-    found = [unit for kind, unit in ((REVOLUTE, ANGLE), (PRISMATIC, LENGTH)) if kind in kinds]
+    of_kinds = ((ANGLE, {REVOLUTE, HELICAL}), (LENGTH, {PRISMATIC}))
+    found = [unit for unit, some in of_kinds if some & kinds]
     units = found, [f"{unit}/s" for unit in found], [FORCES[unit] for unit in found]
     return {name: " or ".join(each) for name, each in zip(QUANTITIES, units, strict=True)}
 

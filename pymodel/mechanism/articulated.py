@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, Link
+from pymodel.mechanism.robot import FIXED_BASE, FREE, HELICAL, PRISMATIC, Link
 from pymodel.mechanism.rotations import about_axis, skew
 
 SEED = 1  # of the posture
@@ -40,8 +40,14 @@ def resistances(links: Sequence[Link]) -> np.ndarray:
         if link.kind == FREE:
             continue
         part = SLIDING if link.kind == PRISMATIC else TURNING
-        column = yielding[k][:, part][:, 2]
-        resisting, all_ = column[part][2] + link.armature, np.trace(rigid[k][part, part])
+        axis = np.zeros(6)
+        axis[part][2] = 1.0
+        all_ = np.trace(rigid[k][part, part])
+        if link.kind == HELICAL:
+            axis[SLIDING][2] = link.pitch
+            all_ += link.pitch**2 * np.trace(rigid[k][SLIDING, SLIDING])
+        column = yielding[k] @ axis
+        resisting = axis @ column + link.armature
         found[k] = resisting / all_ if all_ > 0 else float(resisting > 0)
         if link.parent == FIXED_BASE:
             continue
@@ -66,5 +72,6 @@ def _motion(link: Link, q: float) -> np.ndarray:
     if link.kind == PRISMATIC:
         offset = offset + q * turn[:, 2]
     else:
+        offset = offset + link.pitch * q * turn[:, 2]
         turn = turn @ about_axis(Z, np.asarray(q))
     return np.block([[turn.T, np.zeros((3, 3))], [-turn.T @ skew(offset), turn.T]])

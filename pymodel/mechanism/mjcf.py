@@ -128,7 +128,7 @@ def load(
         raise InputError(f"{source}: floating: its base is fixed: write <freejoint/> into its body")
     snapped = tuple(snapped_placements(bodies, float(snap)))
     moving = [body for body in bodies if body.kind != FREE]
-    given = armatures(source, armature, [body.joint for body in moving])
+    given = armatures(source, armature, bodies)
     dofs = [int(model.jnt_dofadr[j]) for j in range(model.njnt) if not _is_free(file, j)]
     for body, dof in zip(moving, dofs, strict=True):
         own = float(model.dof_armature[dof]) + file.drives["armature"].get(dof, 0.0)

@@ -11,8 +11,8 @@ configurations. They change the wrenches between links, so what reports those mu
    bound has no tolerance, and lets every offset vanish that lies along its axis.
 2. Base parameters (Gautier and Khalil, 1990): what of a link's inertia its own joint does not
    change moves to its parent. For a revolute joint that is the mass, the first moment and the
-   second moment along the axis; for a prismatic joint all second moments. What would move to the
-   ground is dropped.
+   second moment along the axis; for a prismatic joint all second moments; for a ball joint the
+   mass; for a helical or floating joint nothing. What would move to the ground is dropped.
 
 The frames depend on the placements alone, and the inertias are linear in those of the original. So
 other masses in a robot of the same shape leave the zeros where they are.
@@ -26,6 +26,7 @@ from dataclasses import replace
 import numpy as np
 
 from pymodel.mechanism.robot import (
+    BALL,
     FIXED_BASE,
     PRISMATIC,
     REVOLUTE,
@@ -79,6 +80,8 @@ def _shifts(links: list[Link], near: list[int]) -> Iterator[np.ndarray]:
     """
     link, *children = (links[k] for k in near)
     axes = np.eye(3)
+    if link.by_quaternion:  # turns about its origin
+        return
     for k in np.flatnonzero(link.offset):
         if link.kind == PRISMATIC:
             yield -link.offset[k] * link.rotation[k]
@@ -119,11 +122,18 @@ def regrouped(links: list[Link]) -> list[Link]:
     for index in range(len(links) - 1, -1, -1):
         link = links[index]
         constant = np.zeros((4, 4))
-        if link.kind == PRISMATIC:
+        part = link.part
+        if part is not None and part.by_quaternion:
+            if not (part.kind == BALL and part.last):
+                continue
+            first = links[index - part.index]  # the others move with the body's point, too
+            link = replace(link, parent=first.parent, offset=first.offset)
+            constant[3, 3] = link.mass
+        elif link.kind == PRISMATIC:
             constant[:3, :3] = link.inertia[:3, :3]
         elif link.kind == REVOLUTE:
             constant[2:, 2:] = link.inertia[2:, 2:]
-        links[index] = replace(link, inertia=link.inertia - constant)
+        links[index] = replace(links[index], inertia=link.inertia - constant)
         if link.parent != FIXED_BASE:
             parent = links[link.parent]
             gained = moved(constant, link.rotation, link.offset)

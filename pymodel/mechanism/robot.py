@@ -1,6 +1,8 @@
-"""Robots: trees of rigid links in space, with revolute and prismatic joints.
+"""Robots: trees of rigid links in space, with joints of one degree of freedom.
 
-A link's frame stands at its joint, the joint's axis is its z axis. What
+A link's frame stands at its joint, the joint's axis is its z axis. A joint of several degrees of
+freedom is a chain of links without inertia, one a degree of freedom, whose last one has the body
+(:class:`Part`). What
 :mod:`pymodel.mechanism.urdf` reads has this form; :mod:`pymodel.mechanism.reduction` rewrites it so
 that its dynamics cost fewer operations.
 """
@@ -20,9 +22,72 @@ FIXED_BASE = -1  #: parent of a link whose joint stands on the ground
 
 REVOLUTE = "revolute"
 PRISMATIC = "prismatic"
+HELICAL = "helical"  #: turns about its axis and slides along it, by its pitch
 FREE = "free"  #: the six degrees of freedom of a floating base
 
+#: Joints that are chains: what each link's joint does, and along which axis of the joint's frame.
+PLANAR, CYLINDRICAL, UNIVERSAL = "planar", "cylindrical", "universal"
+BALL, FLOATING = "ball", "floating"
+X, Y, Z = range(3)
+SLIDES = (PRISMATIC, X), (PRISMATIC, Y), (PRISMATIC, Z)
+TURNS = (REVOLUTE, X), (REVOLUTE, Y), (REVOLUTE, Z)
+CHAINS = {
+    PLANAR: (*SLIDES[:2], TURNS[Z]),
+    CYLINDRICAL: (TURNS[Z], SLIDES[Z]),
+    UNIVERSAL: TURNS[:2],
+    BALL: TURNS,
+    FLOATING: (*SLIDES, *TURNS),
+}
+#: What their coordinates and velocities are.
+COORDINATES = {
+    PLANAR: "x, y (m) and angle (rad) in the joint's axes, of which z is the axis; their rates",
+    CYLINDRICAL: "angle (rad) about and way (m) along the axis; their rates",
+    UNIVERSAL: "angles (rad) about the joint's x, then about the y that it turns; their rates",
+    BALL: "quaternion x, y, z, w; angular velocity (rad/s) in the body's axes",
+    FLOATING: "position (m), quaternion x, y, z, w; velocity (m/s), angular velocity (rad/s) "
+    "in the body's axes",
+}
+#: Those whose posture is a quaternion, and whose axes turn with the body -> their coordinates.
+BY_QUATERNION = {BALL: 4, FLOATING: 7}
+
 GRAVITY = 9.81  #: m/s^2, downwards along the ground's z axis; Pinocchio's value
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which part of a joint of several degrees of freedom the joint of a link is.
+
+    A ball's and a floating joint's parts are no hinges and slides one after the other: their axes
+    are those of the body, whose velocity against what carries it is the sum of theirs. The first
+    one's link has the posture, which is a quaternion (x, y, z, w) of length 1; with a floating
+    joint the position of the body's origin stands in front of it, in the axes of the joint's frame.
+
+    Attributes
+    ----------
+    joint, kind : str
+        Name of the whole joint, and which of :data:`CHAINS` it is.
+    index : int
+        From 0; the parts' links stand one behind the other.
+    """
+
+    joint: str
+    kind: str
+    index: int
+
+    @property
+    def by_quaternion(self) -> bool:
+        """Whether the whole joint's posture is a quaternion."""
+        return self.kind in BY_QUATERNION
+
+    @property
+    def axis(self) -> int:
+        """Axis of the joint's frame along which the part slides or about which it turns."""
+        return CHAINS[self.kind][self.index][1]
+
+    @property
+    def last(self) -> bool:
+        """Whether the part's link has the body."""
+        return self.index == len(CHAINS[self.kind]) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +101,13 @@ class Link:
     joint : str
         Name of its joint.
     kind : str
-        :data:`REVOLUTE` (continuous joints, too), :data:`PRISMATIC`, or :data:`FREE`.
+        :data:`REVOLUTE` (continuous joints, too), :data:`PRISMATIC`, :data:`HELICAL`, or
+        :data:`FREE`.
     parent : int
         Index of the link that it hangs on, or :data:`FIXED_BASE`.
     rotation : ndarray, shape (3, 3)
         From this link's frame to its parent's, at q = -zero; the last column is the joint's axis.
+        Of a floating base to the ground of the file.
     offset : ndarray, shape (3,)
         Origin of this link's frame in its parent's, at q = 0, m.
     inertia : ndarray, shape (4, 4)
@@ -57,6 +124,10 @@ class Link:
         to this link's.
     frame_offset : ndarray, shape (3,)
         That frame's origin in this link's frame, m.
+    pitch : float
+        How far a helical joint slides along its axis as it turns about it, m/rad.
+    part : Part, optional
+        Of a joint of several degrees of freedom.
     """
 
     name: str
@@ -71,6 +142,18 @@ class Link:
     zero: float = 0.0
     frame_rotation: np.ndarray = field(default_factory=partial(np.eye, 3))
     frame_offset: np.ndarray = field(default_factory=partial(np.zeros, 3))
+    pitch: float = 0.0
+    part: Part | None = None
+
+    @property
+    def by_quaternion(self) -> bool:
+        """Whether its joint is a part of one whose posture is a quaternion."""
+        return self.part is not None and self.part.by_quaternion
+
+    @property
+    def has_body(self) -> bool:
+        """Whether it is more than a part of a ball or floating joint that others stand behind."""
+        return self.part is None or self.part.last or not self.part.by_quaternion
 
     @property
     def mass(self) -> float:
@@ -203,8 +286,45 @@ class Robot:
 
     @property
     def nq(self) -> int:
-        """Length of a configuration: one more than :attr:`nv` for a floating base's quaternion."""
-        return self.nv + self.floating
+        """Length of a configuration: one more than :attr:`nv` for each quaternion."""
+        return self.nv + len(self.quaternions)
+
+    @cached_property
+    def coordinates(self) -> tuple[range, ...]:
+        """Which entries of a configuration each link's joint has.
+
+        The first part of a ball or floating joint has all of the whole, the others have none; nor
+        has a joint that follows another.
+        """
+        found, start = [], 0
+        for index, link in enumerate(self.links):
+            count = BY_QUATERNION[FLOATING] if link.kind == FREE else 1
+            if link.part and link.part.by_quaternion:
+                count = 0 if link.part.index else BY_QUATERNION[link.part.kind]
+            count = 0 if index in self.mimics else count
+            found.append(range(start, start + count))
+            start += count
+        return tuple(found)
+
+    @property
+    def quaternions(self) -> tuple[range, ...]:
+        """Which entries of a configuration are quaternions (x, y, z, w)."""
+        return tuple(own[-4:] for own in self.coordinates if len(own) > 1)
+
+    def told(self) -> list[str]:
+        """What the coordinates of joints of several degrees of freedom are, a line a joint."""
+        found = []
+        for index, (link, own) in enumerate(zip(self.links, self.coordinates, strict=True)):
+            if link.kind != FREE and not (link.part and link.part.index == 0):
+                continue
+            kind = link.part.kind if link.part else FLOATING
+            name = link.part.joint if link.part else link.joint
+            count = len(CHAINS[kind])
+            last = own.start + BY_QUATERNION.get(kind, count) - 1
+            dof = 0 if link.kind == FREE else self.dof(index)
+            which = f"q{own.start}..q{last}, qd{dof}..qd{dof + count - 1}"
+            found.append(f"{one_line(name)}, {kind}: {which}: {COORDINATES[kind]}")
+        return found
 
     @cached_property
     def leaders(self) -> tuple[int, ...]:
@@ -238,11 +358,15 @@ class Robot:
 
     def coordinates_of_tree(self, q: np.ndarray) -> np.ndarray:
         """Coordinates of all joints, shape (tree.nq,), from those of the leaders, shape (nq,)."""
-        base = 7 * self.floating
-        followed = self.coupling[base - self.floating :, base - self.floating :] @ q[base:]
-        for link, mimic in self.mimics.items():
-            followed[link - self.first] += mimic.offset
-        return np.concatenate((q[:base], followed))
+        found = np.zeros(self.tree.nq)
+        for link, place in enumerate(self.tree.coordinates):
+            mimic = self.mimics.get(link)
+            if mimic is None:
+                found[place] = q[self.coordinates[link]]
+                continue
+            led = 0.0 if mimic.of == FIXED_BASE else q[self.coordinates[mimic.of].start]
+            found[place] = mimic.multiplier * led + mimic.offset
+        return found
 
     @cached_property
     def dof_parents(self) -> tuple[int, ...]:

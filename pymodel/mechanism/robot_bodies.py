@@ -8,7 +8,7 @@ motion can be computed of are refused.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Real
 from typing import NamedTuple
@@ -20,12 +20,18 @@ from pymodel.arith.numbers import numbers
 from pymodel.mechanism.articulated import resistances
 from pymodel.mechanism.moments import ROUNDING, are_of_no_body
 from pymodel.mechanism.robot import (
+    CHAINS,
     FIXED_BASE,
+    FLOATING,
     FREE,
+    HELICAL,
     PRISMATIC,
     REVOLUTE,
+    UNIVERSAL,
     Link,
     Mimic,
+    Part,
+    Z,
     moved,
     one_line,
     shown,
@@ -83,7 +89,7 @@ class Body:
         From the frame whose z axis is the joint's axis to its axes.
     inertia : ndarray, shape (4, 4)
         Pseudo-inertia about its origin, in its axes.
-    damping, armature
+    damping, armature, pitch, part
         As of a :class:`Link`.
     wrenched : ndarray, shape (3,)
         Origin of the frame in which external wrenches are given, in its axes, m.
@@ -100,6 +106,13 @@ class Body:
     damping: float = 0.0
     armature: float = 0.0
     wrenched: np.ndarray = field(default_factory=partial(np.zeros, 3))
+    pitch: float = 0.0
+    part: Part | None = None
+
+    @property
+    def whole(self) -> str:
+        """Name of its joint, or of that of which this is a part."""
+        return self.part.joint if self.part else self.joint
 
     def snap(self, near: float) -> int:
         """Snap the placement; returns how many entries changed by more than rounding."""
@@ -129,6 +142,82 @@ def _snapped(rotation: np.ndarray, most: float) -> np.ndarray:
             return found + 0.0  # -0 becomes 0
         found = u @ v
     return rotation + 0.0
+
+
+def chain(
+    kind: str,
+    body: Body,
+    first: int,
+    frame: np.ndarray,
+    taken: Container[str],
+) -> list[Body]:
+    """Links of a joint of several degrees of freedom, whose last one is the body.
+
+    The links' names are ``<body>:<joint>``, those of their joints ``<joint>.x``, ``.y`` and ``.z``
+    for what slides, ``.rx``, ``.ry`` and ``.rz`` for what turns.
+
+    Parameters
+    ----------
+    kind : str
+        Of :data:`CHAINS`.
+    body : Body
+        Its joint's name is that of the whole, its placement that of the joint's frame.
+    first : int
+        Index that the first link will have.
+    frame : ndarray, shape (3, 3)
+        From the joint's axes, in which it slides and turns, to the body's.
+    taken : container of str
+        Names of other joints.
+
+    Raises
+    ------
+    ValueError
+        If a name is taken; it says which.
+    """
+    found: list[Body] = []
+    for index, (motion, axis) in enumerate(CHAINS[kind]):
+        name = f"{body.joint}.{'' if motion == PRISMATIC else 'r'}{'xyz'[axis]}"
+        if name in taken:
+            raise ValueError(f"its {kind} motion has the joint {name}, and another has this name")
+        part = Part(body.joint, kind, index)
+        own = replace(
+            body,
+            name=body.name if part.last else f"{body.name}:{name}",
+            joint=name,
+            kind=motion,
+            frame=frame[:, ((axis + 1) % 3, (axis + 2) % 3, axis)],
+            inertia=body.inertia if part.last else np.zeros((4, 4)),
+            part=part,
+        )
+        if index:
+            own = replace(own, parent=first + index - 1, rotation=np.eye(3), offset=np.zeros(3))
+        found.append(own)
+    return found
+
+
+def frame_turned_to(axis: np.ndarray) -> np.ndarray:
+    """From a frame that the shortest turn takes from the body's to an axis as its z, to the body's.
+
+    Parameters
+    ----------
+    axis : ndarray, shape (3,)
+        Of any length but zero. Against z the frame turns about x.
+
+    Returns
+    -------
+    ndarray, shape (3, 3)
+    """
+    x, y, z = frame_along(axis)[:, Z]
+    if z < ROUNDING - 1.0:
+        return np.diag((1.0, -1.0, -1.0))
+    found = np.array(
+        (
+            (1.0 - x * x / (1.0 + z), -x * y / (1.0 + z), x),
+            (-x * y / (1.0 + z), 1.0 - y * y / (1.0 + z), y),
+            (-x, -y, z),
+        )
+    )
+    return np.where(np.abs(found) < DUST, 0.0, found)
 
 
 def frame_along(axis: np.ndarray) -> np.ndarray:
@@ -205,22 +294,34 @@ def fault(what: str, value: float) -> str | None:
 
 
 def armatures(
-    source: str, armature: float | Mapping[str, float], joints: Sequence[str]
+    source: str, armature: float | Mapping[str, float], bodies: Sequence[Body]
 ) -> dict[str, float]:
-    """The armature of each joint that is given one.
+    """The armature of each joint that is given one, by its own name or that of the whole.
 
     Raises
     ------
     InputError
-        If it is of no joint, or no number of 0 to 1e30.
+        If it is of no joint or of a floating one, or no number of 0 to 1e30.
     """
-    drives = dict(armature if isinstance(armature, Mapping) else dict.fromkeys(joints, armature))
+    driven = [body for body in bodies if not _floats(body)]
+    if isinstance(armature, Mapping):
+        drives = dict(armature)
+    else:
+        drives = dict.fromkeys((body.joint for body in driven), armature)
+    found: dict[str, float] = {}
     for name, value in drives.items():
-        if name not in joints:
+        named = [body.joint for body in driven if name in (body.joint, body.whole)]
+        if not named:
             raise InputError(f"{source}: armature: there is no moving joint {one_line(name)}")
         if wrong := fault("armature", value):
             raise InputError(f"{source}: joint {one_line(name)}: {wrong}")
-    return drives
+        found |= dict.fromkeys(named, value)
+    return found
+
+
+def _floats(body: Body) -> bool:
+    """Whether its joint is floating, or a part of one that is."""
+    return FREE == body.kind or (body.part is not None and body.part.kind == FLOATING)
 
 
 def links_of(bodies: Sequence[Body]) -> list[Link]:
@@ -240,6 +341,8 @@ def links_of(bodies: Sequence[Body]) -> list[Link]:
             armature=body.armature,
             frame_rotation=body.frame.T,
             frame_offset=body.frame.T @ body.wrenched + 0.0,
+            pitch=body.pitch,
+            part=body.part,
         )
         links.append(link)
     return links
@@ -291,7 +394,8 @@ def mimics_of(
         or has several coordinates; if it has several coordinates itself; if its multiplier or
         offset, those of the others included, is beyond 1e30.
     """
-    places = {body.joint: k for k, body in enumerate(bodies)}
+    places = {body.whole: k for k, body in enumerate(bodies)}
+    places |= {body.joint: k for k, body in enumerate(bodies)}
     found = {}
     for name in followed:
         at, multiplier, offset = name, 1.0, 0.0
@@ -322,7 +426,7 @@ def mimics_of(
 
 def _require_single(source: str, joint: str, body: Body, does: str) -> None:
     """Refuse a joint that mimics or is mimicked, if it has several coordinates."""
-    if body.kind not in (REVOLUTE, PRISMATIC):
+    if body.part is not None or body.kind not in (REVOLUTE, PRISMATIC, HELICAL):
         reason = f"it has several coordinates, and {does}: {MIMICS_OUT}"
         raise RobotError(source, f"joint {joint}", reason)
 
@@ -367,7 +471,8 @@ def _check_inertia(
         if share > RESISTING and (k not in mimics or mimics[k].multiplier)
     }
     for k, (link, share) in enumerate(zip(links, shares, strict=True)):
-        element, spread = f"link {link.name}", np.trace(link.inertia[:3, :3])
+        name, spread = _body_of(links, k).name, np.trace(link.inertia[:3, :3])
+        element = f"link {name}"
         if link.kind == FREE:
             if not (link.mass > 0 and abs(_moments(link)[0]) > ROUNDING * spread):
                 raise RobotError(source, element, "a floating base without inertia")
@@ -381,10 +486,31 @@ def _check_inertia(
         if not share > RESISTING and k not in resisted:
             reason = f"no inertia, with all that it carries, that resists joint {link.joint}"
             raise RobotError(source, element, f"{reason}; armature would")
-        carried.append(f"{link.name} ({link.joint})")
+        if not _resists_chain(links, k):
+            carried.append(f"{name} ({link.joint})")
     if carried:
         what = "resisted by what hangs on the link only, so M may become singular"
         yield f"{what}: {', '.join(carried)}"
+
+
+def _body_of(links: Sequence[Link], index: int) -> Link:
+    """The link that has the body which a link's joint moves."""
+    part = links[index].part
+    return links[index - part.index + len(CHAINS[part.kind]) - 1] if part else links[index]
+
+
+def _resists_chain(links: Sequence[Link], index: int) -> bool:
+    """Whether the body of a joint of several degrees of freedom resists all of them, anywhere."""
+    part = links[index].part
+    if part is None:
+        return False
+    first = index - part.index
+    whole = links[first : first + len(CHAINS[part.kind])]
+    body = _body_of(links, index)
+    if part.kind == UNIVERSAL:  # what resists depends on the angle: all moments must
+        return bool(_moments(body)[0] > ROUNDING * np.trace(body.inertia[:3, :3]))
+    alone = [replace(link, parent=k - 1, armature=0.0) for k, link in enumerate(whole)]
+    return bool((resistances(alone) > RESISTING).all())
 
 
 def _moments(link: Link) -> np.ndarray:

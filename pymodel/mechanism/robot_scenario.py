@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,9 @@ import numpy as np
 from pymodel.arith.errors import InputError
 from pymodel.arith.numbers import numbers
 from pymodel.mechanism.moments import ROUNDING
-from pymodel.mechanism.robot import FIXED_BASE, Link, Robot, one_line, shown
+from pymodel.mechanism.robot import BALL, FIXED_BASE, HELICAL, Link, Robot, one_line, shown
 from pymodel.mechanism.rotations import to_angles
-from pymodel.mechanism.scenario import FREE, GROUND, Body, Scenario, ScenarioError
+from pymodel.mechanism.scenario import FREE, GROUND, SPHERICAL, Body, Scenario, ScenarioError
 
 
 def scenario_of_robot(
@@ -44,7 +46,9 @@ def scenario_of_robot(
         If the robot is none.
     ScenarioError
         If q or qd are no numbers, or have another shape; if a link has no mass, or its inertia is
-        singular, or its joint has an armature or mimics another. An inertia that no body has, as
+        singular, or its joint has an armature or mimics another; for planar, cylindrical,
+        universal, helical and floating joints in the tree, and damping of a ball joint. An inertia
+        that no body has, as
         that of Atlas' torso, is taken as it is; a scenario file would be refused.
     """
     found = getattr(robot, "robot", robot)  # a RobotModel, of a package above this one, has one
@@ -55,7 +59,7 @@ def scenario_of_robot(
         names = ", ".join(shown(robot.links[k].joint) for k in robot.mimics)
         reason = f"a scenario has no joint that mimics another ({names}): mimic=False frees them"
         raise ScenarioError(robot.source, "", reason)
-    bodies = tuple(_body(robot, index, link) for index, link in enumerate(robot.links))
+    bodies = tuple(_bodies(robot))
     gravity = tuple(robot.gravity_vector.tolist())
     source = robot.source or "<robot>"
     scenario = Scenario(
@@ -78,7 +82,31 @@ def _vector(source: str, name: str, given: np.ndarray, size: int) -> np.ndarray:
     return array
 
 
-def _body(robot: Robot, index: int, link: Link) -> Body:
+def _bodies(robot: Robot) -> Iterator[Body]:
+    """The bodies; a ball joint's parts are one joint."""
+    carried = {FIXED_BASE: GROUND}  # link -> body
+    for index, link in enumerate(robot.links):
+        part, parent = link.part, link.parent
+        if link.kind == HELICAL or (part is not None and part.kind != BALL):
+            kind = part.kind if part else link.kind
+            name = one_line(part.joint if part else link.joint)
+            reason = f"a scenario has no {kind} joint"
+            raise ScenarioError(robot.source, f"joint {name}", reason)
+        if part is not None:
+            if not part.last:
+                continue
+            parts = robot.links[index - part.index : index + 1]
+            turn = np.linalg.multi_dot([each.rotation for each in parts])
+            parent, armature = parts[0].parent, max(each.armature for each in parts)
+            link = replace(link, rotation=turn, offset=parts[0].offset, armature=armature)
+            if any(each.damping for each in parts):
+                reason = "a scenario's ball joint has no damping"
+                raise ScenarioError(robot.source, f"joint {one_line(part.joint)}", reason)
+        yield _body(robot, link, carried[parent])
+        carried[index] = len(carried) - 1
+
+
+def _body(robot: Robot, link: Link, parent: int) -> Body:
     mass = link.mass
     name = link.name if link.name.isprintable() else one_line(link.name)
     key = f"link {name}"
@@ -93,22 +121,25 @@ def _body(robot: Robot, index: int, link: Link) -> Body:
     moments = np.linalg.eigvalsh(inertia)
     if not np.abs(moments).min() > ROUNDING * np.trace(link.inertia[:3, :3]):
         raise ScenarioError(robot.source, key, "its inertia must not be singular")
-    free = link.kind == FREE
+    free, ball = link.kind == FREE, link.part is not None
     turn, offset = link.rotation, link.offset
-    if link.parent == FIXED_BASE:
+    if free and not (np.array_equal(turn, np.eye(3)) and not offset.any()):
+        reason = "a floating base of a scenario stands in the ground's axes: take out <origin>"
+        raise ScenarioError(robot.source, f"joint {one_line(link.joint)}", reason)
+    if parent == GROUND:
         turn, offset = robot.ground.T @ turn + 0.0, robot.ground.T @ offset + 0.0
     return Body(
         mass=mass,
         inertia=tuple(inertia[np.triu_indices(3)].tolist()),
         com=tuple(com.tolist()),
         tip=(0.0, 0.0, 0.0),
-        parent=GROUND if link.parent == FIXED_BASE else link.parent,
+        parent=parent,
         attach=(0.0, 0.0, 0.0) if free else tuple(offset.tolist()),
-        joint=link.kind,
-        axis=None if free else (0.0, 0.0, 1.0),
+        joint=SPHERICAL if ball else link.kind,
+        axis=None if free or ball else (0.0, 0.0, 1.0),
         rotation=(0.0, 0.0, 0.0) if free else tuple(to_angles(turn).tolist()),
-        q=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0) if free else 0.0,
-        qd=(0.0,) * 6 if free else 0.0,
+        q=(*(0.0,) * (6 if free else 3), 1.0) if free or ball else 0.0,
+        qd=(0.0,) * (6 if free else 3) if free or ball else 0.0,
         damping=0.0 if free else link.damping,
         name=name,
     )

@@ -28,17 +28,29 @@ from urdf_parser_py.urdf import Inertia as UrdfInertia
 from urdf_parser_py.urdf import Joint as UrdfJoint
 from urdf_parser_py.urdf import Link as UrdfLink
 from urdf_parser_py.urdf import Pose as UrdfPose
-from urdf_parser_py.xml_reflection.core import ObjectType, ParseError
+from urdf_parser_py.xml_reflection.core import (
+    Element,
+    ObjectType,
+    ParseError,
+    SimpleElementType,
+    reflect,
+)
 
 from pymodel.arith.errors import require_path
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.moments import ROUNDING
 from pymodel.mechanism.robot import (
+    BALL,
+    CYLINDRICAL,
     FIXED_BASE,
+    FLOATING,
     FREE,
     GRAVITY,
+    HELICAL,
+    PLANAR,
     PRISMATIC,
     REVOLUTE,
+    UNIVERSAL,
     FixedLink,
     Mimic,
     Robot,
@@ -53,9 +65,11 @@ from pymodel.mechanism.robot_bodies import (
     Followed,
     RobotError,
     armatures,
+    chain,
     checked,
     fault,
     frame_along,
+    frame_turned_to,
     ground_under,
     links_of,
     mimic_note,
@@ -68,10 +82,24 @@ from pymodel.mechanism.robot_bodies import (
 from pymodel.mechanism.rotations import from_angles
 
 FIXED = "fixed"
-KINDS = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC}
+#: Types of joints; the first five are URDF's.
+KINDS = {
+    "revolute": REVOLUTE,
+    "continuous": REVOLUTE,
+    "prismatic": PRISMATIC,
+    "planar": PLANAR,
+    "floating": FLOATING,
+    "ball": BALL,
+    "cylindrical": CYLINDRICAL,
+    "universal": UNIVERSAL,
+    "screw": HELICAL,
+}
+PITCH = "screw_thread_pitch"  # of a screw, m a turn
+#: Namespaces of Drake's elements, declared or not, and which of these are read.
+DRAKE, OF_DRAKE = ("http://drake.mit.edu", ":drake"), ("joint", PITCH)
 
 #: Elements of links and joints that bear on dynamics; the rest (meshes, limits) is not parsed.
-READ = ("inertial", "origin", "parent", "child", "axis", "dynamics", "mimic")
+READ = ("inertial", "origin", "parent", "child", "axis", "dynamics", "mimic", PITCH)
 #: Element -> its attributes that are numbers, and how many.
 NUMBERS = {
     "origin": {"xyz": 3, "rpy": 3},
@@ -80,18 +108,36 @@ NUMBERS = {
     "inertia": dict.fromkeys(UrdfInertia.KEYS, 1),
     "dynamics": {"damping": 1, "friction": 1},
     "mimic": {"multiplier": 1, "offset": 1},
+    PITCH: {"value": 1},
 }
-NEEDED = {"axis": "xyz", "mass": "value", "parent": "link", "child": "link", "mimic": "joint"}
-#: Type of a joint that is not read -> what to do inside the tree, and on the root link.
-WAYS_OUT = {
-    "planar": 2 * ("write two prismatic joints and a continuous one, massless links between them",),
-    "floating": (
-        "write three prismatic and three revolute joints, massless links between them",
-        "take it and that link out, and let the base float",
-    ),
+NEEDED = {
+    "axis": "xyz",
+    "mass": "value",
+    "parent": "link",
+    "child": "link",
+    "mimic": "joint",
+    PITCH: "value",
 }
 XACRO = "`pip install xacro` and `xacro <file> > robot.urdf`"
+ACROSS = "a universal joint turns about x, then y of its <origin>: turn that, without <axis>"
 UNBOUND_PREFIX = expat.errors.codes[expat.errors.XML_ERROR_UNBOUND_PREFIX]
+
+
+class Joint(UrdfJoint):
+    """The library's joint, of all types that are read."""
+
+    TYPES = (*UrdfJoint.TYPES, *KINDS)
+
+
+reflect(
+    Joint,
+    tag="joint",
+    params=[
+        *UrdfJoint.XML_REFL.attributes,
+        *UrdfJoint.XML_REFL.element_map.values(),
+        Element(PITCH, SimpleElementType("value", float), False),
+    ],
+)
 
 
 def load(
@@ -114,12 +160,14 @@ def load(
     path
         URDF file.
     floating
-        Whether the root link is a floating base; otherwise it stands on the ground.
+        Whether the root link is a floating base; otherwise it stands on the ground. If a floating
+        joint of the file carries all that moves, what hangs on that is the floating base anyway.
     damping
         Whether the file's joint damping acts. Pinocchio's inverse dynamics leave it out.
     armature
         Inertia of the drives, seen at the joints, kg m^2 or kg: one value for all joints, or by
-        joint's name, 0 for those that are not named.
+        joint's name, 0 for those that are not named. A joint of several degrees of freedom has it
+        in each, or by their own names, as ``<joint>.x``; a floating one has none.
     snap
         How far from 0 entries of a placement's rotation may be that become 0, and those beside them
         +-1; at most 0.01. :data:`SNAP` takes 1.5708 for a right angle.
@@ -134,8 +182,9 @@ def load(
     RobotError
         If the file cannot be read or is no URDF; if its links do not form a tree; if an element
         that is read stands twice in a link, joint or inertial; if a number is not finite, beyond
-        1e30, or not in decimal digits; if no joint moves; if a joint's type is not known, or planar
-        or floating; if its axis is zero; if damping or friction is negative.
+        1e30, or not in decimal digits; if no joint moves; if a joint's type is not known; if its
+        axis is zero, or is that of a universal joint; if a screw has no pitch; if damping or
+        friction is negative, or a floating joint's damping is to act.
         If a mass or a moment of inertia (ixx, iyy, izz) is negative. If neither armature nor the
         inertia of what a joint carries resists it in any configuration, as where a massless link is
         the last one; if a floating base has no inertia about some axis. Links that resist their own
@@ -156,18 +205,25 @@ def load(
     source = os.fspath(path)
     file = _parsed(source)
     root, children = _tree(source, file)
-    bodies, fixed = _lumped(source, file, root, children, floating, ground)
+    base = _floating_base(file, root, children)
+    bodies, fixed = _lumped(source, file, root, children, floating, base, ground)
     if not bodies:
         raise RobotError(source, "", "no joint moves")
     said = "is not declared: what has it is not read"
     notes = [f"prefix {name} {said}" for name in file.undeclared]
+    planar = [x for x in file.joints if x.type == "planar" and _axis(source, x)[:2].any()]
+    if planar:
+        which = ", ".join(joint.name for joint in planar)
+        notes.append(f"planar joints move across their axis, which Pinocchio takes for z: {which}")
     snapped = tuple(snapped_placements(bodies, float(snap)))
     joints = {joint.name: joint for joint in file.joints}
-    moving = [joints[body.joint] for body in bodies if body.kind != FREE]
-    given = armatures(source, armature, [joint.name for joint in moving])
+    names = dict.fromkeys(body.whole for body in bodies if body.kind != FREE)
+    moving = [joints[name] for name in names]
+    given = armatures(source, armature, bodies)
     for body in bodies:
-        if damping and body.kind != FREE:
-            body.damping = _damping(joints[body.joint])
+        own = base if body.kind == FREE else joints[body.whole]
+        if damping and own is not None:
+            body.damping = _applied_damping(source, own)
         body.armature = given.get(body.joint, 0.0)
     links = links_of(bodies)
     mimics = _mimics(source, bodies, joints) if mimic else {}
@@ -189,13 +245,11 @@ def load(
     )
 
 
-def _mimics(
-    source: str, bodies: Sequence[Body], joints: Mapping[str, UrdfJoint]
-) -> dict[int, Mimic]:
+def _mimics(source: str, bodies: Sequence[Body], joints: Mapping[str, Joint]) -> dict[int, Mimic]:
     """Which bodies' joints mimic which others."""
     given = {}
     for body in bodies:
-        mimic = joints[body.joint].mimic if body.joint in joints else None
+        mimic = joints[body.whole].mimic if body.whole in joints else None
         if mimic:
             ratio = 1.0 if mimic.multiplier is None else mimic.multiplier
             given[body.joint] = Followed(mimic.joint, ratio, mimic.offset or 0.0)
@@ -208,13 +262,16 @@ def file_order(robot: Robot) -> list[str]:
     file = _parsed(robot.source)
     root, children = _tree(robot.source, file)
     places = {joint.name: place for place, joint in enumerate(file.joints)}
-    found = [ROOT_JOINT] if robot.floating else []
+    parts: dict[str, list[str]] = {}
+    for link in robot.links:
+        parts.setdefault(link.part.joint if link.part else link.joint, []).append(link.joint)
+    found = parts.get(ROOT_JOINT, []) if ROOT_JOINT not in places else []
     for on_link in children.values():
         on_link.sort(key=lambda joint: -places[joint.name])  # the next one last
     pending = [*children[root]]
     while pending:
         joint = pending.pop()
-        found += [] if joint.type == FIXED else [joint.name]
+        found += [] if joint.type == FIXED else parts[joint.name]
         pending += children[joint.child]
     return found
 
@@ -225,7 +282,7 @@ class _File:
 
     name: str
     links: list[UrdfLink]
-    joints: list[UrdfJoint]
+    joints: list[Joint]
     undeclared: list[str]  # prefixes
 
 
@@ -255,6 +312,8 @@ def parsed_xml(source: str) -> ElementTree.Element:
         raise RobotError(source, "", f"has macros: make a URDF of it, {XACRO}")
     for element in tree.iter():
         element.tag = element.tag.removeprefix(f"{space}}}")
+        if element.tag in [f"{{{name}}}{tag}" for name in DRAKE for tag in OF_DRAKE]:
+            element.tag = element.tag.rpartition("}")[2]
     return tree
 
 
@@ -298,11 +357,11 @@ def _parsed(source: str) -> _File:
     names = [name for part in tree.iter() for name in (part.tag, *part.keys())]
     undeclared = {name[2:].partition("}")[0] for name in names if name.startswith("{:")}
     links = [_element(source, UrdfLink, element) for element in tree.findall("link")]
-    joints = [_element(source, UrdfJoint, element) for element in tree.findall("joint")]
+    joints = [_element(source, Joint, element) for element in tree.findall("joint")]
     return _File(shown(tree.attrib["name"]), links, joints, sorted(undeclared))
 
 
-def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink | UrdfJoint:
+def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink | Joint:
     """A link or joint as the library's object."""
     for child in list(element):
         if child.tag not in READ:
@@ -371,15 +430,15 @@ def _check_attributes(element: ElementTree.Element) -> None:
             )
 
 
-def _tree(source: str, file: _File) -> tuple[str, dict[str, list[UrdfJoint]]]:
+def _tree(source: str, file: _File) -> tuple[str, dict[str, list[Joint]]]:
     """Root link, and the joints on each link by name."""
     for what, elements in (("link", file.links), ("joint", file.joints)):
         for name, count in Counter(element.name for element in elements).items():
             if count > 1:
                 raise RobotError(source, f"{what} {name}", f"{count} {what}s have this name")
     links = [link.name for link in file.links]
-    children: dict[str, list[UrdfJoint]] = {name: [] for name in links}
-    above: dict[str, UrdfJoint] = {}
+    children: dict[str, list[Joint]] = {name: [] for name in links}
+    above: dict[str, Joint] = {}
     for joint in sorted(file.joints, key=lambda joint: joint.name):
         for link in (joint.parent, joint.child):
             if link not in children:
@@ -400,17 +459,12 @@ def _tree(source: str, file: _File) -> tuple[str, dict[str, list[UrdfJoint]]]:
         raise RobotError(source, f"link {loose[0]}", "closed chain: it hangs on itself")
     if not roots:
         raise RobotError(source, "", "no links")
-    _check_joints(source, file.joints, roots[0])
+    _check_joints(source, file.joints)
     return roots[0], children
 
 
-def _check_joints(source: str, joints: list[UrdfJoint], root: str) -> None:
-    """Refuse types that are no single degree of freedom, and what drives."""
-    for joint in joints:
-        if joint.type in WAYS_OUT:
-            place = "on the root link" if joint.parent == root else "inside the tree"
-            reason = f"a {joint.type} joint {place}: {WAYS_OUT[joint.type][joint.parent == root]}"
-            raise RobotError(source, f"joint {joint.name}", reason)
+def _check_joints(source: str, joints: list[Joint]) -> None:
+    """Refuse types that are not known, and what drives."""
     for joint in joints:
         if joint.type not in (FIXED, *KINDS):
             raise RobotError(source, f"joint {joint.name}", f"unknown type {joint.type}")
@@ -419,12 +473,23 @@ def _check_joints(source: str, joints: list[UrdfJoint], root: str) -> None:
                 raise RobotError(source, f"joint {joint.name}", wrong)
 
 
+def _floating_base(file: _File, root: str, children: dict[str, list[Joint]]) -> Joint | None:
+    """The floating joint that carries all that moves on the ground: that of a floating base."""
+    on_ground, found = [root], []
+    for link in on_ground:
+        found += [joint for joint in children[link] if joint.type != FIXED]
+        on_ground += [joint.child for joint in children[link] if joint.type == FIXED]
+    alone = len(found) == 1 and KINDS[found[0].type] == FLOATING
+    return found[0] if alone else None
+
+
 def _lumped(
     source: str,
     file: _File,
     root: str,
-    children: dict[str, list[UrdfJoint]],
+    children: dict[str, list[Joint]],
     floating: bool,
+    base: Joint | None,
     ground: np.ndarray,
 ) -> tuple[list[Body], dict[str, FixedLink]]:
     """Links that move, depth first, each with what is fixed to it; and the fixed ones by name."""
@@ -433,8 +498,8 @@ def _lumped(
     fixed: dict[str, FixedLink] = {}
     identity = np.eye(3), np.zeros(3)
     carrier = FIXED_BASE
-    inertia = _inertia(source, links[root], not floating)
-    if floating:
+    inertia = _inertia(source, links[root], base is not None or not floating)
+    if floating and base is None:
         bodies.append(Body(root, ROOT_JOINT, FREE, FIXED_BASE, *identity, np.eye(3), inertia))
         carrier = 0
     else:
@@ -442,7 +507,7 @@ def _lumped(
 
     # Joints still to come, the next one last; each with the body that carries its parent link, and
     # that link's placement in it.
-    turn = np.eye(3) if floating else ground
+    turn = ground if carrier == FIXED_BASE and base is None else np.eye(3)
     pending = [(joint, carrier, turn, np.zeros(3)) for joint in reversed(children[root])]
     while pending:
         joint, carrier, rotation, offset = pending.pop()
@@ -456,13 +521,36 @@ def _lumped(
         else:
             if joint.name in (body.joint for body in bodies):
                 raise RobotError(source, f"joint {joint.name}", "the floating base has this name")
-            kind, frame = KINDS[joint.type], frame_along(_axis(source, joint))
-            bodies.append(
-                Body(joint.child, joint.name, kind, carrier, rotation, offset, frame, inertia)
+            kind = FREE if joint is base else KINDS[joint.type]
+            placed = Body(
+                joint.child, joint.name, kind, carrier, rotation, offset, np.eye(3), inertia
             )
+            bodies += _jointed(source, file, joint, placed, len(bodies))
             carrier, (rotation, offset) = len(bodies) - 1, identity
         pending += [(each, carrier, rotation, offset) for each in reversed(children[joint.child])]
     return bodies, fixed
+
+
+def _jointed(source: str, file: _File, joint: Joint, body: Body, index: int) -> list[Body]:
+    """The body in the axes of its joint; a chain of bodies if that has several freedoms."""
+    if (joint.screw_thread_pitch is None) == (body.kind == HELICAL):
+        reason = f"<{PITCH}>, m a turn, must stand in joints of the type screw, and in no others"
+        raise RobotError(source, f"joint {joint.name}", reason)
+    if body.kind == FREE:
+        return [body]
+    if body.kind in (REVOLUTE, PRISMATIC, HELICAL):
+        body.frame = frame_along(_axis(source, joint))
+        body.pitch = (joint.screw_thread_pitch or 0.0) / math.tau
+        return [body]
+    frame = np.eye(3)
+    if body.kind in (PLANAR, CYLINDRICAL):
+        frame = frame_turned_to(_axis(source, joint))
+    elif body.kind == UNIVERSAL and joint.axis is not None:
+        raise RobotError(source, f"joint {joint.name}", ACROSS)
+    try:
+        return chain(body.kind, body, index, frame, {other.name for other in file.joints})
+    except ValueError as error:
+        raise RobotError(source, f"joint {joint.name}", str(error)) from None
 
 
 def _placement(pose: UrdfPose | None) -> tuple[np.ndarray, np.ndarray]:
@@ -495,7 +583,7 @@ def _inertia(source: str, link: UrdfLink, held: bool) -> np.ndarray:
     return moved(inertia, *_placement(inertial.origin))
 
 
-def _axis(source: str, joint: UrdfJoint) -> np.ndarray:
+def _axis(source: str, joint: Joint) -> np.ndarray:
     axis = np.array(joint.axis or (1, 0, 0), float)
     if not axis.any():
         raise RobotError(source, f"joint {joint.name}", "its axis is zero")
@@ -503,7 +591,7 @@ def _axis(source: str, joint: UrdfJoint) -> np.ndarray:
 
 
 def _joint_warnings(
-    joints: list[UrdfJoint], mimics: Mapping[str, str], names: Container[str], damping: bool
+    joints: list[Joint], mimics: Mapping[str, str], names: Container[str], damping: bool
 ) -> Iterator[str]:
     """What of the moving joints a user may not expect.
 
@@ -519,9 +607,17 @@ def _joint_warnings(
     yield from unapplied(damped, [joint.name for joint in joints if _friction(joint)], damping)
 
 
-def _damping(joint: UrdfJoint) -> float:
+def _applied_damping(source: str, joint: Joint) -> float:
+    """A joint's damping, which acts on each of its degrees of freedom."""
+    if KINDS[joint.type] == FLOATING and _damping(joint):
+        reason = "damping of a floating joint is not applied: take it out"
+        raise RobotError(source, f"joint {joint.name}", reason)
+    return _damping(joint)
+
+
+def _damping(joint: Joint) -> float:
     return (joint.dynamics and joint.dynamics.damping) or 0.0
 
 
-def _friction(joint: UrdfJoint) -> float:
+def _friction(joint: Joint) -> float:
     return (joint.dynamics and joint.dynamics.friction) or 0.0

@@ -23,7 +23,7 @@ from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Location, Machine, Program
 from pymodel.machine.model import Twin
 from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.robot import Robot, one_line
 from pymodel.runs.input_error import InputError, require_whole
 from pymodel.runs.judgement import ROUNDING_WARNING
 from pymodel.runs.recorder import NonFiniteError
@@ -57,8 +57,9 @@ class ClosedLoop:
     Raises
     ------
     InputError
-        If the robot's base floats; if start, target or gains have another shape or are not finite;
-        if the step is not positive, or the number of steps not a whole one, 0 or more.
+        If the robot's base floats, or it has a ball or floating joint; if start, target or gains
+        have another shape or are not finite; if the step is not positive, or the number of steps
+        not a whole one, 0 or more.
     """
 
     robot: Robot
@@ -70,8 +71,7 @@ class ClosedLoop:
     steps: int = round(SECONDS / STEP)
 
     def __post_init__(self) -> None:
-        if self.robot.floating:
-            raise InputError(f"{self.robot}: a closed loop needs a fixed base")
+        _require_angles_and_ways(self.robot)
         for name in ("start", "target", "kp", "kd"):
             try:
                 array = numbers(name, getattr(self, name))
@@ -113,6 +113,22 @@ class ClosedLoop:
         return time | {name: values[:, k] for k, name in enumerate(self.columns)}
 
 
+def _require_angles_and_ways(robot: Robot) -> None:
+    """Refuse a robot whose coordinates are no angles and ways, as the controller takes them.
+
+    Raises
+    ------
+    InputError
+        If its base floats, or it has a ball or floating joint.
+    """
+    if robot.floating:
+        raise InputError(f"{robot}: a closed loop needs a fixed base")
+    for link in robot.links:
+        if link.part and link.part.by_quaternion:
+            which = f"{one_line(link.part.joint)} is {link.part.kind}"
+            raise InputError(f"{robot}: a closed loop needs joints of angles and ways, {which}")
+
+
 def bent(robot: Robot, steps: int = round(SECONDS / STEP), step: float = STEP) -> ClosedLoop:
     """A motion for any robot: from bent joints to the mirrored posture.
 
@@ -131,11 +147,11 @@ def bent(robot: Robot, steps: int = round(SECONDS / STEP), step: float = STEP) -
     Raises
     ------
     InputError
-        If the base floats; if the number of steps or the step is none, as for :class:`ClosedLoop`.
+        If the base floats, or there is a ball or floating joint; if the number of steps or the step
+        is none, as for :class:`ClosedLoop`.
     """
     start = np.where(np.arange(robot.nv) % 2, -BENT, BENT)
-    if robot.floating:
-        raise InputError(f"{robot}: a closed loop needs a fixed base")
+    _require_angles_and_ways(robot)
     inertia = np.diag(RobotModel(robot).mass_matrix(start))
     kp, kd = FREQUENCY**2 * inertia, 2 * DAMPING * FREQUENCY * inertia
     return ClosedLoop(robot, start, -start, kp, kd, step, steps)

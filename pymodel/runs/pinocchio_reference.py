@@ -21,12 +21,23 @@ from pymodel.algorithms.rigid_body.functions import (
 )
 from pymodel.mechanism import robot_file, urdf
 from pymodel.mechanism.moments import ROUNDING
-from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, REVOLUTE, Robot
-from pymodel.mechanism.robot_bodies import SNAP_OFFSET, RobotError
+from pymodel.mechanism.robot import (
+    BALL,
+    FIXED_BASE,
+    FLOATING,
+    FREE,
+    HELICAL,
+    PRISMATIC,
+    REVOLUTE,
+    Robot,
+)
+from pymodel.mechanism.robot_bodies import ROOT_JOINT, SNAP_OFFSET, RobotError
 from pymodel.runs.closed_loop import ClosedLoop
 
 JOINTS = {
     FREE: pinocchio.JointModelFreeFlyer,
+    BALL: pinocchio.JointModelSpherical,
+    FLOATING: pinocchio.JointModelFreeFlyer,
     REVOLUTE: pinocchio.JointModelRZ,
     PRISMATIC: pinocchio.JointModelPZ,
 }
@@ -36,7 +47,9 @@ SQUARED = 100  # a number of up to 2 to this power, or down to its inverse, can 
 def model(robot: Robot) -> pinocchio.Model:
     """Pinocchio's model of the file that a robot was read from, as :mod:`urdf` read it.
 
-    Of an MJCF, which Pinocchio reads in other ways, it is a model of the robot's links.
+    Of an MJCF, which Pinocchio reads in other ways, it is a model of the robot's links; so it is
+    of a URDF with joints of several degrees of freedom or helical ones: Pinocchio's planar joint
+    has no axis and other velocities, and of the others its URDF has the floating one alone.
 
     Raises
     ------
@@ -61,24 +74,42 @@ def model(robot: Robot) -> pinocchio.Model:
 
 def _is_of_links(robot: Robot) -> bool:
     """Whether Pinocchio gets the links of a robot, as its file is one that it is not to read."""
-    return robot_file.root_element(robot.source) != robot_file.URDF
+    odd = any(link.part or link.kind == HELICAL for link in robot.links)
+    base = robot.floating and robot.links[0].joint != ROOT_JOINT
+    return odd or base or robot_file.root_element(robot.source) != robot_file.URDF
 
 
 def _of_links(robot: Robot) -> pinocchio.Model:
-    """Pinocchio's model of the links; its joints' frames are those of the links."""
+    """Pinocchio's model of the links; its joints' frames are those of the links.
+
+    A ball or floating joint is one of Pinocchio's, whose frame is that of its last part's link.
+    """
     found = pinocchio.Model()
     found.gravity = pinocchio.Motion(robot.gravity_vector, np.zeros(3))
-    for link in robot.links:
-        placement = pinocchio.SE3(link.rotation, link.offset)
-        if link.parent == FIXED_BASE and link.kind != FREE:
+    joints = {FIXED_BASE: 0}  # link -> Pinocchio's joint
+    for index, link in enumerate(robot.links):
+        part, name, kind, carrier = link.part, link.joint, link.kind, link.parent
+        if part is not None and link.by_quaternion:
+            if not part.last:
+                continue
+            first = robot.links[index - part.index]
+            name, kind, carrier = part.joint, part.kind, first.parent
+            turn = first.rotation  # with the axes of the body
+            for other in robot.links[index - part.index + 1 : index + 1]:
+                turn = turn @ other.rotation
+            placement = pinocchio.SE3(turn, first.offset)
+        else:
+            placement = pinocchio.SE3(link.rotation, link.offset)
+        if carrier == FIXED_BASE and kind != FREE:
             placement = pinocchio.SE3(robot.ground.T, np.zeros(3)) * placement
-        joint = found.addJoint(link.parent + 1, JOINTS[link.kind](), placement, link.joint)
+        own = pinocchio.JointModelHZ(link.pitch) if kind == HELICAL else JOINTS[kind]()
+        joints[index] = found.addJoint(joints[carrier], own, placement, name)
         second = link.inertia[:3, :3]
         com = link.first_moment / link.mass if link.mass else np.zeros(3)
         second = second - link.mass * np.outer(com, com)
         moments = np.trace(second) * np.eye(3) - second
         inertia = pinocchio.Inertia(link.mass, com, moments)
-        found.appendBodyToJoint(joint, inertia, pinocchio.SE3.Identity())
+        found.appendBodyToJoint(joints[index], inertia, pinocchio.SE3.Identity())
     found.armature = _armature(robot)
     return found
 
@@ -203,13 +234,15 @@ def _wrenches(
 ) -> Iterator[pinocchio.StdVec_Force]:
     """External wrenches on Pinocchio's joints, row by row."""
     still = np.zeros(rows)
+    bodies = [k for k, link in enumerate(robot.links) if link.has_body]
     found = [
         np.stack([table.get(name, still) for name in force_columns([link])], axis=-1)
-        for link in range(len(robot.links))
+        for link in bodies
     ]
-    frames = [pinocchio.SE3.Identity() for _ in robot.links]
+    frames = [pinocchio.SE3.Identity() for _ in bodies]
     if _is_of_links(robot):
-        frames = [pinocchio.SE3(link.frame_rotation, link.frame_offset) for link in robot.links]
+        links = [robot.links[k] for k in bodies]
+        frames = [pinocchio.SE3(link.frame_rotation, link.frame_offset) for link in links]
     for wrenches in zip(*found, strict=True):
         forces = pinocchio.StdVec_Force()
         acting = map(pinocchio.Force, wrenches)

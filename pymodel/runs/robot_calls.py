@@ -32,7 +32,7 @@ from pymodel.compile.kernel import Kernel
 from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.decimals import decimal
-from pymodel.mechanism.robot import REVOLUTE, Robot, kept_with_robot
+from pymodel.mechanism.robot import CHAINS, HELICAL, REVOLUTE, Robot, kept_with_robot, one_line
 from pymodel.runs.engine_calls import Call, prepare_fitting_call
 from pymodel.runs.input_error import InputError, cannot_write
 from pymodel.runs.recorder import ANGLE_LIMIT
@@ -326,6 +326,12 @@ def _pushed(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> tup
     """Links on which a table has external wrenches; a function that has no use for them none."""
     found = [re.fullmatch(r"fext([0-9]{1,4})_[0-5]", name) for name in table]
     links = {int(match[1]) for match in found if match} if FUNCTIONS[function].forces else set()
+    for link in sorted(links & set(range(len(robot.links)))):
+        part = robot.links[link].part
+        if part is not None and not robot.links[link].has_body:
+            body = link - part.index + len(CHAINS[part.kind]) - 1
+            reason = f"on the {part.kind} joint {one_line(part.joint)} itself; its body is {body}"
+            raise InputError(f"{function} of {robot.name}: fext{link}_0: a wrench {reason}")
     return tuple(sorted(links & set(range(len(robot.links)))))
 
 
@@ -362,27 +368,28 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _unit_quaternions(robot: Robot, given: dict[str, np.ndarray]) -> list[str]:
-    """Normalise a floating base's quaternions: an error would be one of gravity."""
-    if not robot.floating or "q3" not in given:
-        return []
-    names = [f"q{k}" for k in range(3, 7)]
-    entries = np.array([given[name] for name in names])
-    if not entries.any(axis=0).all():
-        row = int(np.argmin(entries.any(axis=0)))
-        raise RowError(f"row {row + 1}: the quaternion q3..q6 is zero")
-    _, exponent = np.frexp(np.abs(entries).max(axis=0))
-    entries = np.ldexp(entries, -exponent)  # their squares are no longer 0 or infinite
-    length = np.sqrt((entries**2).sum(axis=0))
-    given.update(zip(names, entries / length, strict=True))
-    with np.errstate(over="ignore"):
-        length = np.ldexp(length, exponent)
-    off = np.abs(length - 1)
-    if off.max() <= UNIT:
-        return []
-    return [
-        f"{_rows(off > UNIT)}: quaternions differ from length 1 by up to {off.max():.3g}; "
-        "normalised"
-    ]
+    """Normalise quaternions: an error of a floating base's would be one of gravity."""
+    warnings = []
+    for place in robot.quaternions if "q0" in given else ():
+        names = [f"q{k}" for k in place]
+        entries = np.array([given[name] for name in names])
+        if not entries.any(axis=0).all():
+            row = int(np.argmin(entries.any(axis=0)))
+            raise RowError(f"row {row + 1}: the quaternion {names[0]}..{names[-1]} is zero")
+        _, exponent = np.frexp(np.abs(entries).max(axis=0))
+        entries = np.ldexp(entries, -exponent)  # their squares are no longer 0 or infinite
+        length = np.sqrt((entries**2).sum(axis=0))
+        given.update(zip(names, entries / length, strict=True))
+        with np.errstate(over="ignore"):
+            length = np.ldexp(length, exponent)
+        off = np.abs(length - 1)
+        if off.max() > UNIT:
+            which = "" if place == robot.quaternions[0] else f" {names[0]}..{names[-1]}"
+            warnings.append(
+                f"{_rows(off > UNIT)}: quaternions{which} differ from length 1 by up to "
+                f"{off.max():.3g}; normalised"
+            )
+    return warnings
 
 
 def _symmetric(robot: Robot, function: str, given: Mapping[str, np.ndarray]) -> None:
@@ -414,9 +421,9 @@ def full_table(robot: Robot, function: str, values: Mapping[str, np.ndarray], ro
 def _angles(robot: Robot, fmt: Format, given: Mapping[str, np.ndarray]) -> Table:
     """Columns of the inputs that the hardware takes sine and cosine of."""
     turning = [
-        f"q{robot.dof(k) + robot.floating}"  # a floating base has one coordinate more
-        for k, link in enumerate(robot.links)
-        if link.kind == REVOLUTE and k in robot.dofs
+        f"q{own.start}"
+        for own, link in zip(robot.coordinates, robot.links, strict=True)
+        if own and link.kind in (REVOLUTE, HELICAL) and not link.by_quaternion
     ]
     return {name: given[name] for name in turning if name in given} if fmt.has_sincos else {}
 
@@ -527,10 +534,10 @@ def random_states(robot: Robot, function: str, rows: int, seed: int) -> Table:
         for name in input_columns(robot, function)
         if not name.startswith("minv")
     }
-    if robot.floating:
+    for place in robot.quaternions:
         quaternion = rng.normal(size=(4, rows))
         quaternion /= np.linalg.norm(quaternion, axis=0)
-        table |= {f"q{k + 3}": x for k, x in enumerate(quaternion)}
+        table |= {f"q{k}": x for k, x in zip(place, quaternion, strict=True)}
     if "minv" in FUNCTIONS[function].takes:
         state = {name: table[name] for name in input_columns(robot, "Minv")}
         table |= call(robot, "Minv", state).table

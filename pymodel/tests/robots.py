@@ -11,7 +11,7 @@ from pymodel.runs import pinocchio_reference
 from pymodel.tests.places import ROOT
 
 ROBOTS = ROOT / "robots"
-NAMES = sorted(file.stem for file in ROBOTS.glob("*.urdf"))
+NAMES = ("atlas", "hyq", "iiwa14")  # of public robots, whose joints are all of one freedom
 
 AXES = ("1 0 0", "0 1 0", "0 0 1", "-1 0 0", "0 -1 0", "0 0 -1", "0 0 2", "0 0.6 0.8", "1 2 -3")
 ANGLES = (0, 0, 1.5708, -1.5708, 3.14159, 0.3, -1.1)

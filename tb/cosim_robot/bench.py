@@ -30,6 +30,11 @@ OTHERS = [
     *_calls("quadruped.xml", ("FD",), rows=4, gravity=[1.0, -2.0, -9.0]),
     *_calls("gripper", rows=4),
 ]
+#: Joints of several degrees of freedom and helical ones.
+JOINTS = [
+    *_calls("mobile_arm", ("ID", "FD", "dFD"), rows=4),
+    *_calls("tethered", ("ID", "dID"), rows=4),
+]
 #: Without dFD and diFD: they fit (6000 words of 800 bits), but take minutes to schedule and load.
 ATLAS = [
     *_calls("atlas", ("ID", "FD", "M", "Minv"), floating=True),
@@ -46,7 +51,9 @@ BARRELS = {  # contexts -> functions; two evaluations of 4, one of 8
 VERILATOR, ICARUS = ("verilator",), ("icarus",)
 BENCH = robot.bench(
     [
-        Config(robot.CONFIG, rtl_parameters(NARROW), {"calls": IIWA + HYQ + OTHERS}, VERILATOR),
+        Config(
+            robot.CONFIG, rtl_parameters(NARROW), {"calls": IIWA + HYQ + OTHERS + JOINTS}, VERILATOR
+        ),
         Config(
             "wide",
             rtl_parameters(WIDE),

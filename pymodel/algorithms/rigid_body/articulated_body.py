@@ -16,7 +16,6 @@ from pymodel.algorithms.rigid_body.vectors import (
     column,
     cross,
     cross_matrix,
-    cross_z,
     dot,
     product,
     scale,
@@ -35,6 +34,13 @@ class ArticulatedBody(NamedTuple):
     H: Matrix3
     M: Matrix3
     bias: Wrench
+
+
+class Drive(NamedTuple):
+    """Accelerations of a link that its joint's rate brings along; None: zero."""
+
+    alpha: Vector3 | None
+    a: Vector3 | None
 
 
 class Joint(NamedTuple):
@@ -73,7 +79,7 @@ def forward_dynamics(
     gathered = [[rigid_body(tree, i, rates[i], (external or {}).get(i))] for i in tree.links]
     drive, joints = {}, {}
     for i in reversed(tree.joints):
-        drive[i] = _joint_bias(tree, i, motions[i].w)
+        drive[i] = Drive(*tree.brought_along(i, motions[i].w, motions[i].carrier))
         body = gathered_body(gathered[i])
         joints[i], body = through_joint(tree, i, body, drive[i], tau[tree.dof[i]])
         if not tree.on_ground(i):
@@ -108,24 +114,21 @@ def gathered_body(bodies: Sequence[ArticulatedBody]) -> ArticulatedBody:
     return ArticulatedBody(A, H, M, sum_of_wrenches(*(body.bias for body in bodies)))
 
 
-def _joint_bias(tree: Tree, i: int, w: Vector3) -> Vector3:
-    """Acceleration of link i, angular or of its origin, that the joint's rate brings along."""
-    bias = scale(tree.qd[tree.dof[i]], cross_z(w))
-    return tuple(x + x for x in bias) if tree.slides[i] else bias
-
-
 def through_joint(
-    tree: Tree, i: int, body: ArticulatedBody, joint_bias: Vector3, tau: Term
+    tree: Tree, i: int, body: ArticulatedBody, drive: Drive, tau: Term
 ) -> tuple[Joint, ArticulatedBody]:
     """Solve for the joint's acceleration, and find the body that its parent feels."""
     A, H, M, bias = body
-    if tree.slides[i]:
-        moment, force = column(H, 2), column(M, 2)
-        bias = sum_of_wrenches(bias, Wrench(apply(H, joint_bias), apply(M, joint_bias)))
-    else:
-        moment, force = column(A, 2), tuple(H[2])
-        biases = apply(A, joint_bias), apply(transpose(H), joint_bias)
+    pitch = tree.pitch[i]
+    moment, force = (column(H, 2), column(M, 2)) if tree.slides[i] else (column(A, 2), tuple(H[2]))
+    if pitch is not None:
+        moment = add(moment, scale(pitch, column(H, 2)))
+        force = add(force, scale(pitch, column(M, 2)))
+    if drive.alpha is not None:
+        biases = apply(A, drive.alpha), apply(transpose(H), drive.alpha)
         bias = sum_of_wrenches(bias, Wrench(*biases))
+    if drive.a is not None:
+        bias = sum_of_wrenches(bias, Wrench(apply(H, drive.a), apply(M, drive.a)))
     own = tree.along(i, Wrench(moment, force)) + tree.armature[i]
     d = tree.terms.recip(own)
     k = tree.dof[i]
@@ -152,7 +155,7 @@ def _reduced(m: Matrix3, a: Vector3, b: Vector3, symmetric: bool = False) -> Mat
 
 def _without_joint(tree: Tree, i: int, body: ArticulatedBody, tau: Term) -> ArticulatedBody:
     """Enter what is known: along a joint without a drive's inertia the parent feels only tau."""
-    if not tree.armature[i].is_zero:
+    if not tree.armature[i].is_zero or tree.pitch[i] is not None:
         return body
     z, zero = 2, tree.zero
     tau = tau - tree.damping[i] * tree.qd[tree.dof[i]]
@@ -184,7 +187,7 @@ def _accelerations(
     tree: Tree,
     gathered: Sequence[Sequence[ArticulatedBody]],
     joints: dict[int, Joint],
-    drive: dict[int, Vector3],
+    drive: dict[int, Drive],
     rates: Sequence[Matrix3],
     tau: Sequence[Term],
 ) -> list[Term]:
@@ -207,10 +210,21 @@ def _accelerations(
         joint = joints[i]
         x = total([joint.t, -dot(joint.moment, alpha), -dot(joint.force, a)])
         qdd[tree.dof[i]] = x
-        with_rate = add(a if tree.slides[i] else alpha, drive[i])
-        with_rate = with_rate[0], with_rate[1], with_rate[2] + x
-        moving[i] = (alpha, with_rate) if tree.slides[i] else (with_rate, a)
+        pitch = tree.pitch[i]
+        alpha, a = (
+            _with_rate(alpha, drive[i].alpha, x),
+            _with_rate(a, drive[i].a, x if pitch is None else pitch * x),
+        )
+        moving[i] = alpha, a
     return qdd
+
+
+def _with_rate(acceleration: Vector3, drive: Vector3 | None, along: Term) -> Vector3:
+    """A link's acceleration with what its joint's rate brings along, and the joint's own."""
+    if drive is None:
+        return acceleration
+    x, y, z = add(acceleration, drive)
+    return x, y, z + along
 
 
 def _base_acceleration(

@@ -59,14 +59,15 @@ class Coupling:
         robot = self.robot
         if not robot.mimics:
             return list(q)
-        base = 7 * robot.floating
-        found = [
-            *q[:base],
-            *self.spread([*q[: 6 * robot.floating], *q[base:]])[6 * robot.floating :],
-        ]
-        for link, mimic in robot.mimics.items():
-            place = link - robot.first + base
-            found[place] = found[place] + self._number(link, "mimic_offset", mimic.offset)
+        found: list[Term] = []
+        for link, own in enumerate(robot.coordinates):
+            mimic = robot.mimics.get(link)
+            if mimic is None:
+                found += (q[k] for k in own)
+                continue
+            at = self.moved[robot.tree.dof(link)]
+            led = self.terms.zero if at is None else at[1] * q[robot.coordinates[mimic.of].start]
+            found.append(led + self._number(link, "mimic_offset", mimic.offset))
         return found
 
     def spread(self, rates: Sequence[Term]) -> list[Term]:

@@ -7,6 +7,10 @@ climb to the base. The mass matrix falls out on the way.
 
 With psi' = w x e_z and psi'' = U e_z of a joint, turning it by an angle changes the velocities of
 what it carries by psi', and the accelerations by psi'' and da; at a rate of 1, by e_z and 2 psi'.
+
+A part of a ball or floating joint turns or slides about an axis of the body. So w and U are those
+of what carries the joint, at a rate of 1 the body's own w counts, too; and as all axes of the joint
+move with the body, its parts do not feel that the wrench on it moves as well.
 """
 
 from collections.abc import Sequence
@@ -21,7 +25,13 @@ from pymodel.algorithms.rigid_body.mass_matrix import (
     unit_wrench,
     with_carried,
 )
-from pymodel.algorithms.rigid_body.tree import Inertia, Motion, Tree
+from pymodel.algorithms.rigid_body.tree import (
+    Carrier,
+    Inertia,
+    Motion,
+    Tree,
+    point_accelerations,
+)
 from pymodel.algorithms.rigid_body.vectors import (
     Matrix3,
     Vector3,
@@ -36,6 +46,7 @@ from pymodel.algorithms.rigid_body.vectors import (
     outer,
     scale,
     sum_of,
+    sum_of_wrenches,
     trace_minus,
     transpose,
     z_cross,
@@ -102,10 +113,27 @@ class Perturbation(NamedTuple):
 
 
 def _perturbation(tree: Tree, i: int, motion: Motion) -> Perturbation:
-    psi = cross_z(motion.w)
+    if motion.carrier is not None:
+        return _of_part(tree, i, motion.carrier)
+    psi, pitch = cross_z(motion.w), tree.pitch[i]
     if tree.slides[i]:
         return Perturbation(None, None, column(motion.U, 2), None, double(psi))
-    return Perturbation(psi, column(motion.U, 2), cross_z(motion.a), double(psi), None)
+    along, a = column(motion.U, 2), cross_z(motion.a)
+    if pitch is None:
+        return Perturbation(psi, along, a, double(psi), None)
+    twice = double(psi)
+    return Perturbation(psi, along, add(a, scale(pitch, along)), twice, scale(pitch, twice))
+
+
+def _of_part(tree: Tree, i: int, carrier: Carrier) -> Perturbation:
+    """Of a part of a ball or floating joint."""
+    along = column(point_accelerations(carrier.w, carrier.alpha), 2)
+    rate = cross_z(carrier.both_w)
+    if tree.slides[i]:
+        return Perturbation(None, None, along, None, rate)
+    psi = cross_z(carrier.w)
+    a = add(cross_z(carrier.a), double(cross(psi, carrier.joint_v)))
+    return Perturbation(psi, along, a, rate, z_cross(carrier.joint_v))
 
 
 class _Climber(NamedTuple):
@@ -121,26 +149,27 @@ class _Climber(NamedTuple):
     functional: Vector3
 
 
-def _start(tree: Tree, j: int, body: Composite, change: Perturbation, wrench: Wrench) -> _Climber:
+def _start(tree: Tree, j: int, body: Composite, change: Perturbation, turned: Wrench) -> _Climber:
     second, first, mass = body.inertia
-    unit = unit_wrench(tree, j, body.inertia)
-    turned = Wrench(z_cross(wrench.moment), z_cross(wrench.force))
+    unit, pitch = unit_wrench(tree, j, body.inertia), tree.pitch[j]
     if tree.slides[j]:
-        dq = Wrench(add(cross(first, change.a), turned.force), scale(mass, change.a))
+        dq = Wrench(add(cross(first, change.a), turned.moment), scale(mass, change.a))
         assert change.rate_a is not None
         dqd = Wrench(cross(first, change.rate_a), scale(mass, change.rate_a))
         return _Climber(dq, dqd, unit, double(cross_z(body.p)))
     inertia, Q = trace_minus(second), trace_minus(body.P)
+    assert change.velocity is not None
     assert change.alpha is not None and change.rate_alpha is not None
+    twice = double(change.velocity)
     dq = Wrench(
         add(
-            apply(Q, change.rate_alpha),
+            apply(Q, twice),
             apply(inertia, change.alpha),
             cross(first, change.a),
             turned.moment,
         ),
         add(
-            cross(change.rate_alpha, body.p),
+            cross(twice, body.p),
             cross(change.alpha, first),
             scale(mass, change.a),
             turned.force,
@@ -150,7 +179,24 @@ def _start(tree: Tree, j: int, body: Composite, change: Perturbation, wrench: Wr
         add(double(column(Q, 2)), apply(inertia, change.rate_alpha)),
         add(double(z_cross(body.p)), cross(change.rate_alpha, first)),
     )
-    return _Climber(dq, dqd, unit, double(Q[2]))
+    if change.rate_a is not None:
+        moved = Wrench(cross(first, change.rate_a), scale(mass, change.rate_a))
+        dqd = sum_of_wrenches(dqd, moved)
+    functional = double(Q[2])
+    if pitch is not None:
+        functional = add(functional, scale(pitch, double(cross_z(body.p))))
+    return _Climber(dq, dqd, unit, functional)
+
+
+def _turned(tree: Tree, j: int, wrench: Wrench) -> Wrench:
+    """How the wrench on what moves with joint j changes as it moves along."""
+    moment, force = z_cross(wrench.moment), z_cross(wrench.force)
+    if tree.slides[j]:
+        return Wrench(force, tree.origin)
+    pitch = tree.pitch[j]
+    if pitch is not None:
+        moment = add(moment, scale(pitch, force))
+    return Wrench(moment, force)
 
 
 def _climbed(tree: Tree, i: int, at: _Climber, w: Vector3) -> _Climber:
@@ -178,11 +224,19 @@ def inverse_dynamics_derivatives(
     found = Derivatives({}, {}, {})
     changes = {i: _perturbation(tree, i, motions[i]) for i in tree.joints}
     for j in tree.joints:
-        at, i, k = _start(tree, j, bodies[j], changes[j], wrenches[j]), j, tree.dof[j]
+        i, k, whole = j, tree.dof[j], tree.first_part(j)
+        turned, later = _turned(tree, j, wrenches[j]), Wrench(tree.origin, tree.origin)
+        if whole is not None:
+            turned, later = later, turned
+        at = _start(tree, j, bodies[j], changes[j], turned)
         set_diagonal(tree, found.M, j, at.unit)
         found.dq[k, k] = tree.along(j, at.dq)
         found.dqd[k, k] = tree.along(j, at.dqd) + tree.damping[j]
         while not tree.on_ground(i):
+            if i == whole:
+                at = at._replace(dq=sum_of_wrenches(at.dq, later))
+            elif whole is not None and i > whole:
+                later = tree.wrench_to_parent(i, later)
             at, i = _climbed(tree, i, at, motions[tree.parent[i]].w), tree.parent[i]
             set_column(tree, found.M, j, i, at.unit)
             if i not in tree.joints:
@@ -212,9 +266,10 @@ def _couple(
         (*at.functional, *at.unit.moment, *at.unit.force),
         (*change.velocity, *change.alpha, *change.a),
     )
-    found.dqd[k, above] = total(
-        (at.functional[2], *(x * y for x, y in zip(at.unit.moment, change.rate_alpha, strict=True)))
-    )
+    felt = [x * y for x, y in zip(at.unit.moment, change.rate_alpha, strict=True)]
+    if change.rate_a is not None:
+        felt += [x * y for x, y in zip(at.unit.force, change.rate_a, strict=True)]
+    found.dqd[k, above] = total((at.functional[2], *felt))
 
 
 def _couple_with_base(tree: Tree, found: Derivatives, k: int, at: _Climber) -> None:

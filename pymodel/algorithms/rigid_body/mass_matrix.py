@@ -20,6 +20,7 @@ from pymodel.algorithms.rigid_body.vectors import (
     outer,
     scale,
     sum_of,
+    sum_of_wrenches,
     trace_minus,
     transpose,
     z_cross,
@@ -81,7 +82,12 @@ def unit_wrench(tree: Tree, i: int, inertia: Inertia) -> Wrench:
         zero = tree.zero
         return Wrench(cross_z(inertia.first), (zero, zero, inertia.mass))
     moment = tuple(row[2] for row in trace_minus(inertia.second))
-    return Wrench(moment, z_cross(inertia.first))
+    turning, pitch = Wrench(moment, z_cross(inertia.first)), tree.pitch[i]
+    if pitch is None:
+        return turning
+    zero = tree.zero
+    sliding = Wrench(scale(pitch, cross_z(inertia.first)), (zero, zero, pitch * inertia.mass))
+    return sum_of_wrenches(turning, sliding)
 
 
 def mass_matrix(tree: Tree) -> Sparse:

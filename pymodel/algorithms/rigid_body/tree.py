@@ -20,12 +20,13 @@ from pymodel.algorithms.rigid_body.vectors import (
     column,
     cross,
     cross_z,
+    double,
     product,
     scale,
     transpose,
 )
 from pymodel.arith.terms import Term, Terms, total
-from pymodel.mechanism.robot import FIXED_BASE, PRISMATIC, Robot
+from pymodel.mechanism.robot import BY_QUATERNION, FIXED_BASE, HELICAL, PRISMATIC, Robot
 
 
 class Inertia(NamedTuple):
@@ -34,6 +35,29 @@ class Inertia(NamedTuple):
     second: Matrix3
     first: Vector3
     mass: Term
+
+
+class Carrier(NamedTuple):
+    """How what carries a ball or floating joint moves at the joint, in the axes of a part's link.
+
+    Attributes
+    ----------
+    w, alpha, a : Vector3
+        As of a :class:`Motion`, of the carrier's point that is at the body's origin.
+    joint_w, joint_v : Vector3
+        Velocity of the body against the carrier, angular and of its origin.
+    """
+
+    w: Vector3
+    alpha: Vector3
+    a: Vector3
+    joint_w: Vector3
+    joint_v: Vector3
+
+    @property
+    def both_w(self) -> Vector3:
+        """Sum of the angular velocities of carrier and body."""
+        return add(self.w, self.w, self.joint_w)
 
 
 class Motion(NamedTuple):
@@ -47,12 +71,16 @@ class Motion(NamedTuple):
         Classical acceleration of the frame's origin, less that of gravity.
     U : Matrix3
         [alpha x] + [w x]^2: a point r of the link has the acceleration a + U r.
+    carrier : Carrier or None
+        Of a part of a ball or floating joint. Such a link moves as the body would if the parts
+        behind it stood still, but for the accelerations that these bring along.
     """
 
     w: Vector3
     alpha: Vector3
     a: Vector3
     U: Matrix3
+    carrier: Carrier | None = None
 
 
 def point_accelerations(w: Vector3, alpha: Vector3) -> Matrix3:
@@ -67,6 +95,22 @@ def point_accelerations(w: Vector3, alpha: Vector3) -> Matrix3:
     )
 
 
+def rotation_matrix(quaternion: Sequence[Term]) -> Matrix3:
+    """Rotation of a quaternion (x, y, z, w) of length 1."""
+    x, y, z, w = quaternion
+    x2, y2, z2, one = x + x, y + y, z + z, x.terms.one
+    return (
+        (one - y2 * y - z2 * z, x2 * y - z2 * w, x2 * z + y2 * w),
+        (x2 * y + z2 * w, one - x2 * x - z2 * z, y2 * z - x2 * w),
+        (x2 * z - y2 * w, y2 * z + x2 * w, one - x2 * x - y2 * y),
+    )
+
+
+def along_axis(axis: int, v: Sequence[Term]) -> Vector3:
+    """A vector in axes of which z is an axis of those that it stands in."""
+    return v[(axis + 1) % 3], v[(axis + 2) % 3], v[axis]
+
+
 class Tree:
     """A robot's structure and numbers, and the state of one evaluation.
 
@@ -76,9 +120,10 @@ class Tree:
     robot : Robot
         As :func:`pymodel.mechanism.reduction.reduced` gives it, or any other.
     q : sequence of Term, length nq
-        Rad and m; a floating base's quaternion (x, y, z, w) must have length 1.
+        Rad and m; a quaternion (x, y, z, w) must have length 1.
     qd : sequence of Term, length nv, optional
-        Rad/s and m/s; a floating base's velocity stands in its own frame, linear first.
+        Rad/s and m/s; the velocity of a floating base or joint stands in the body's own axes,
+        linear first, that of a ball joint, too.
 
     Attributes
     ----------
@@ -105,7 +150,12 @@ class Tree:
         self.nv = robot.nv
         self.ancestors = [robot.ancestors(k) for k in range(robot.nv)]
         self.slides = [link.kind == PRISMATIC for link in robot.links]
-        self.rotation = [
+        self.pitch = [  # None: the joint does not slide as it turns
+            self._number(i, "pitch", link.pitch) if link.kind == HELICAL else None
+            for i, link in enumerate(robot.links)
+        ]
+        self.parts = [link.part if link.by_quaternion else None for link in robot.links]
+        self.rotation: list[Matrix3] = [
             self._numbers(i, "rotation", link.rotation) for i, link in enumerate(robot.links)
         ]
         self.inertia = [self._inertia(i) for i in self.links]
@@ -120,13 +170,31 @@ class Tree:
         self.arm = {}  # link -> its origin, in the parent's frame
         for i in self.joints:
             offset: Vector3 = self._numbers(i, "offset", robot.links[i].offset)
-            x = q[i - robot.first + 7 * robot.floating]
-            if self.slides[i]:
-                offset = add(offset, scale(x, column(self.rotation[i], 2)))
+            own = [q[k] for k in robot.coordinates[i]]
+            if self.parts[i] is not None:
+                offset = self._posture(i, offset, own)
+            elif self.slides[i]:
+                offset = add(offset, scale(own[0], column(self.rotation[i], 2)))
             else:
-                self._turn[i] = terms.sincos(x + self._number(i, "zero", robot.links[i].zero))
+                number = self._number(i, "zero", robot.links[i].zero)
+                self._turn[i] = terms.sincos(own[0] + number)
+                pitch = self.pitch[i]
+                if pitch is not None:
+                    offset = add(offset, scale(pitch * own[0], column(self.rotation[i], 2)))
             self.arm[i] = offset
         self.gravity = self._gravity(q)
+
+    def _posture(self, i: int, offset: Vector3, q: Sequence[Term]) -> Vector3:
+        """Turn the first part of a ball or floating joint by its quaternion; its link's origin."""
+        part = self.parts[i]
+        if part is None or part.index:
+            return offset
+        *position, x, y, z, w = q
+        if position:
+            offset = add(offset, apply(self.rotation[i], along_axis(part.axis, position)))
+        turn = rotation_matrix((*along_axis(part.axis, (x, y, z)), w))
+        self.rotation[i] = product(self.rotation[i], turn)
+        return offset
 
     def _number(self, link: int, name: str, x: float) -> Term:
         return self.terms.parameter(f"{self.robot.links[link].joint}.{name}", float(x))
@@ -152,18 +220,14 @@ class Tree:
         g = self.terms.parameter("gravity", self.robot.gravity)
         if not self.robot.floating:
             return self.zero, self.zero, g
-        x, y, z, w = q[3:7]
-        x2, y2 = x + x, y + y
-        row = x2 * z - y2 * w, y2 * z + x2 * w, self.one - x2 * x - y2 * y
-        if np.array_equal(self.robot.ground, np.eye(3)):
+        ground = self.robot.ground @ self.robot.links[0].rotation
+        if np.array_equal(ground, np.eye(3)):
+            x, y, z, w = q[3:7]
+            x2, y2 = x + x, y + y
+            row = x2 * z - y2 * w, y2 * z + x2 * w, self.one - x2 * x - y2 * y
             return scale(g, row)
-        z2 = z + z
-        rows = (
-            (self.one - y2 * y - z2 * z, x2 * y - z2 * w, x2 * z + y2 * w),
-            (x2 * y + z2 * w, self.one - x2 * x - z2 * z, y2 * z - x2 * w),
-            row,
-        )
-        numbers = enumerate(self.robot.ground[2].tolist())
+        rows = rotation_matrix(q[3:7])
+        numbers = enumerate(ground[2].tolist())
         up = [self.terms.parameter(f"up[{k}]", number) for k, number in numbers]
         return scale(g, add(*map(scale, up, rows)))
 
@@ -171,11 +235,16 @@ class Tree:
         """Whether a link's joint stands on the ground."""
         return self.parent[i] == FIXED_BASE
 
+    def first_part(self, i: int) -> int | None:
+        """The link of the first part of the ball or floating joint of which joint i is one."""
+        part = self.parts[i]
+        return None if part is None else i - part.index
+
     # --- from frame to frame ----------------------------------------------------------------------
 
     def _turned(self, i: int, v: Vector3, back: bool = False) -> Vector3:
         """V turned by the joint's angle about z."""
-        if self.slides[i]:
+        if i not in self._turn:
             return v
         s, c = self._turn[i]
         s = -s if back else s
@@ -195,7 +264,7 @@ class Tree:
         return product(product(r, self._turned_matrix(i, m)), transpose(r))
 
     def _turned_matrix(self, i: int, m: Matrix3) -> Matrix3:
-        if self.slides[i]:
+        if i not in self._turn:
             return m
         s, c = self._turn[i]
         ss, cs = s * s, s * c
@@ -220,16 +289,35 @@ class Tree:
 
     def along(self, i: int, wrench: Wrench) -> Term:
         """What a wrench does along joint i: its torque or force."""
+        pitch = self.pitch[i]
+        if pitch is not None:
+            return wrench.moment[2] + pitch * wrench.force[2]
         return wrench.force[2] if self.slides[i] else wrench.moment[2]
 
     # --- motion -----------------------------------------------------------------------------------
 
     def slip(self, i: int, w: Vector3) -> Vector3:
-        """Velocity of link i's origin less that of its parent's, whose angular velocity is w."""
-        u = cross(w, self.arm[i])
-        if self.slides[i]:
-            u = add(u, scale(self.qd[self.dof[i]], column(self.rotation[i], 2)))
+        """Velocity of link i's origin less that of its parent's, whose angular velocity is w.
+
+        The origins of the links of a ball or floating joint all move as the body's.
+        """
+        u, pitch, part = cross(w, self.arm[i]), self.pitch[i], self.parts[i]
+        if part is not None:
+            return u if part.index else add(u, self.up(i, self._joint_velocity(i)[1]))
+        if self.slides[i] or pitch is not None:
+            rate = self.qd[self.dof[i]]
+            rate = rate if pitch is None else pitch * rate
+            u = add(u, scale(rate, column(self.rotation[i], 2)))
         return u
+
+    def _joint_velocity(self, i: int) -> tuple[Vector3, Vector3]:
+        """Angular velocity by a ball or floating joint and that of its origin, in a part's axes."""
+        part = self.parts[i]
+        assert part is not None
+        start = self.dof[i] - part.index
+        rates = self.qd[start : start + BY_QUATERNION[part.kind] - 1]
+        linear = rates[:-3] or self.origin
+        return along_axis(part.axis, rates[-3:]), along_axis(part.axis, linear)
 
     def motions(self, qdd: Sequence[Term]) -> list[Motion]:
         """Outward recursion of velocities and accelerations."""
@@ -239,13 +327,12 @@ class Tree:
                 w: Vector3 = tuple(self.qd[3:6])
                 alpha: Vector3 = tuple(qdd[3:6])
                 a = add(qdd[:3], cross(w, self.qd[:3]), self.gravity)
+                found.append(Motion(w, alpha, a, point_accelerations(w, alpha)))
             else:
-                w, alpha, a = self._joint_motion(i, found, qdd[self.dof[i]])
-            found.append(Motion(w, alpha, a, point_accelerations(w, alpha)))
+                found.append(self._joint_motion(i, found, qdd[self.dof[i]]))
         return found
 
-    def _joint_motion(self, i: int, found: list[Motion], qdd: Term) -> tuple[Vector3, ...]:
-        qd = self.qd[self.dof[i]]
+    def _joint_motion(self, i: int, found: list[Motion], qdd: Term) -> Motion:
         w: Vector3
         alpha: Vector3
         if self.on_ground(i):
@@ -255,12 +342,61 @@ class Tree:
             carrier = found[self.parent[i]]
             w, alpha = self.down(i, carrier.w), self.down(i, carrier.alpha)
             a = self.down(i, add(carrier.a, apply(carrier.U, self.arm[i])))
+        at_joint = self._carrier(i, found, (w, alpha, a))
+        qd, pitch = self.qd[self.dof[i]], self.pitch[i]
+        turning, sliding = self.brought_along(i, w, at_joint)
+        if self.slides[i]:
+            assert sliding is not None
+            a = a[0] + sliding[0], a[1] + sliding[1], a[2] + qdd
+        else:
+            assert turning is not None
+            w = w[0], w[1], w[2] + qd
+            alpha = alpha[0] + turning[0], alpha[1] + turning[1], alpha[2] + qdd
+            if pitch is not None:
+                assert sliding is not None
+                a = a[0] + sliding[0], a[1] + sliding[1], a[2] + pitch * qdd
+        return Motion(w, alpha, a, point_accelerations(w, alpha), at_joint)
+
+    def _carrier(
+        self, i: int, found: list[Motion], at_joint: tuple[Vector3, Vector3, Vector3]
+    ) -> Carrier | None:
+        """How the carrier of a ball or floating joint moves, in the axes of a part's link."""
+        part = self.parts[i]
+        if part is None:
+            return None
+        if part.index:
+            before = found[self.parent[i]].carrier
+            assert before is not None
+            at_joint = self.down(i, before.w), self.down(i, before.alpha), self.down(i, before.a)
+        return Carrier(*at_joint, *self._joint_velocity(i))
+
+    def brought_along(
+        self, i: int, w: Vector3, carrier: Carrier | None
+    ) -> tuple[Vector3 | None, Vector3 | None]:
+        """Accelerations of link i that joint i's rate brings along, in its axes; None: zero.
+
+        Parameters
+        ----------
+        i : int
+        w : Vector3
+            Angular velocity of link i, or of its parent.
+        carrier : Carrier or None
+            Of link i's motion.
+
+        Returns
+        -------
+        tuple
+            Angular acceleration, and acceleration of the origin. Their z entries are zero.
+        """
+        qd, pitch = self.qd[self.dof[i]], self.pitch[i]
+        if carrier is not None:
+            if self.slides[i]:
+                return None, scale(qd, cross_z(carrier.both_w))
+            return scale(qd, cross_z(carrier.w)), None
         turning = scale(qd, cross_z(w))
         if self.slides[i]:
-            x, y, _ = turning
-            return w, alpha, (a[0] + (x + x), a[1] + (y + y), a[2] + qdd)
-        w = w[0], w[1], w[2] + qd
-        return w, (alpha[0] + turning[0], alpha[1] + turning[1], alpha[2] + qdd), a
+            return None, double(turning)
+        return turning, None if pitch is None else scale(pitch, double(turning))
 
     def inertial_wrench(self, i: int, U: Matrix3, a: Vector3) -> Wrench:
         """Wrench about link i's origin that accelerates it: Newton and Euler."""

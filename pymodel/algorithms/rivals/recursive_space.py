@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pymodel.algorithms.rigid_body.articulated_body import (
+    Drive,
     forward_dynamics,
     gathered_body,
     rigid_body,
@@ -117,7 +118,7 @@ def _canonical_rates(tree: ScrewTree, p: Sequence[Term]) -> tuple[list[Term], li
     joints, bodies = {}, {}
     for i in reversed(tree.joints):
         body = gathered_body(gathered[i])
-        joints[i], bodies[i] = through_joint(tree, i, body, tree.origin, p[i])
+        joints[i], bodies[i] = through_joint(tree, i, body, Drive(None, None), p[i])
         if not tree.on_ground(i):
             gathered[tree.parent[i]].append(tree.at_parent(i, bodies[i], tree.origin))
     loads = _loads(tree)

@@ -301,6 +301,20 @@ def test_joints_in_the_order_of_the_file(capsys):
         assert capsys.readouterr().out.split() == [*names, *last]
 
 
+def test_coordinates_of_joints_of_several_freedoms(capsys):
+    names = ["wheels.x", "wheels.y", "wheels.rz", "spindle", "head.rx", "head.ry", "head.rz"]
+    for order in ("pinocchio", "file"):
+        assert main(["joints", str(ROBOTS / "mobile_arm.urdf"), "--order", order]) == 0
+        out, err = capsys.readouterr()
+        assert out.split() == names
+    planar, ball = err.splitlines()[1:]
+    assert planar.startswith("wheels, planar: q0..q2, qd0..qd2: x, y (m) and angle (rad) in the ")
+    assert ball == (
+        "head, ball: q4..q7, qd4..qd6: quaternion x, y, z, w; angular velocity (rad/s) in the "
+        "body's axes"
+    )
+
+
 def test_names_are_lines(capsys):
     """With a line break they would break those of what is printed."""
     inertial = "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' "

@@ -164,6 +164,6 @@ def test_the_order_of_an_mjcf_is_its_own(write):
 
 def test_shipped_robots_have_both_orders():
     for path in (ROOT / "robots").glob("*.urdf"):
-        robot = robot_file.load(path, floating=True)
+        robot = robot_file.load(path, floating=path.stem not in ("mobile_arm", "tethered"))
         found = robot_file.file_order(robot)
         assert sorted(found) == sorted(link.joint for link in robot.links)

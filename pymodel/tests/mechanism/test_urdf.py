@@ -18,6 +18,7 @@ from pymodel.mechanism.robot_scenario import scenario_of_robot
 from pymodel.mechanism.rotations import from_angles
 from pymodel.mechanism.scenario import ScenarioError
 from pymodel.runs import pinocchio_reference
+from pymodel.runs.newton_euler import NewtonEuler
 from pymodel.runs.robot_model import RobotModel
 from pymodel.tests.robots import (
     NAMES,
@@ -444,27 +445,34 @@ def test_the_rest_of_a_file_is_not_read(load):
         (link("a"), "no joint moves"),
         (LINKS + joint("j", "a", "b", "fixed"), "no joint moves"),
         (
-            LINKS + joint("j", "a", "b", "floating"),
-            "joint j: a floating joint on the root link: take it and that link out, and let the "
-            "base float",
+            LINKS + joint("j", "a", "b", "universal"),
+            "joint j: a universal joint turns about x, then y of its <origin>: turn that, without "
+            "<axis>",
         ),
         (
-            ARM + link("c") + joint("k", "b", "c", "floating"),
-            "joint k: a floating joint inside the tree: write three prismatic and three revolute "
-            "joints, massless links between them",
+            LINKS + joint("j", "a", "b", "screw"),
+            "joint j: <screw_thread_pitch>, m a turn, must stand in joints of the type screw, and "
+            "in no others",
         ),
         (
-            ARM + link("c") + joint("k&#10;l", "b", "c", "planar"),
-            "joint k l: a planar joint inside the tree: write two prismatic joints and a "
-            "continuous one, massless links between them",
+            LINKS + joint("j", "a", "b", more="<screw_thread_pitch value='1'/>"),
+            "joint j: <screw_thread_pitch>, m a turn, must stand in joints of the type screw",
         ),
         (
-            LINKS + joint("j", "a", "b", "planar"),
-            "joint j: a planar joint on the root link: write two prismatic joints and a "
-            "continuous one, massless links between them",
+            LINKS + joint("j", "a", "b", "screw", more="<screw_thread_pitch/>"),
+            "joint j: <screw_thread_pitch> has no value",
+        ),
+        (LINKS + joint("j", "a", "b", "planar", more="<axis xyz='0 0 0'/>"), "its axis is zero"),
+        (
+            ARM.replace("'j'", "'k.rz'") + link("c") + joint("k", "b", "c", "planar"),
+            "joint k: its planar motion has the joint k.rz, and another has this name",
+        ),
+        (
+            link("a") + link("b", "") + joint("j", "a", "b", "ball"),
+            "link b: no inertia, with all that it carries, that resists joint j.rx",
         ),
         (LINKS + joint("j", "a", "b", "unknown"), "joint j: unknown type unknown"),
-        (LINKS + joint("j", "a", "b", "ball"), "joint j: Invalid joint type: ball"),
+        (LINKS + joint("j", "a", "b", "gear"), "joint j: Invalid joint type: gear"),
         (LINKS + joint("j", "a", "x"), "joint j: there is no link x"),
         (LINKS + joint("j", "x", "b"), "joint j: there is no link x"),
         (
@@ -693,3 +701,130 @@ def test_files_that_are_no_urdf(tmp_path):
         urdf.load("a\0b")
     with pytest.raises(InputError, match="^path: .* got a text of many lines$"):
         urdf.load("<robot name='r'>\n</robot>")
+
+
+# --- joints of several degrees of freedom ---------------------------------------------------------
+
+ROOT_LINK = "<link name='w'/>"
+
+
+@pytest.mark.parametrize("axis", ["0 0 1", "1 0 0", "0 -1 0", "0 0.6 0.8", "0 0 -1"])
+def test_a_planar_joint_moves_across_its_axis_as_mujocos(load, axis):
+    """Its slides are along the axes that the shortest turn takes from the joint's to its axis."""
+    mujoco = pytest.importorskip("mujoco")
+    robot = load(ROOT_LINK + link("b") + joint("p", "w", "b", "planar", f"<axis xyz='{axis}'/>"))
+    model = mujoco.MjModel.from_xml_path(robot.source)
+    turn, axes = np.eye(3), []
+    for part in robot.links:
+        turn = turn @ part.rotation
+        axes.append(turn[:, 2])
+    assert [x.joint for x in robot.links] == ["p.x", "p.y", "p.rz"]
+    assert [x.kind for x in robot.links] == [PRISMATIC, PRISMATIC, REVOLUTE]
+    assert np.abs(np.array(axes) - model.jnt_axis).max() < 1e-15
+    note = "planar joints move across their axis, which Pinocchio takes for z: p"
+    assert robot.notes == (() if axis.split()[:2] == ["0", "0"] else (note,))
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["", "floating"])
+def test_a_floating_joint_that_carries_all_is_the_floating_base(load, asked):
+    """Whatever is fixed in front of it, and wherever its origin is."""
+    body = link("b") + link("c") + joint("j", "b", "c")
+    plain = load(body, floating=True)
+    origin = "<origin xyz='1 2 3' rpy='0.3 -0.2 0.1'/>"
+    held = ROOT_LINK + link("v") + joint("f", "w", "v", "fixed") + body
+    robot = load(held + joint("k", "v", "b", "floating", origin), floating=asked)
+    assert robot.floating and [x.joint for x in robot.links] == ["k", "j"]
+    assert (robot.nq, robot.nv, robot.warnings) == (8, 7, ())
+    assert urdf.file_order(robot) == ["k", "j"]
+    rng = np.random.default_rng(2)
+    rows = [rng.uniform(-1, 1, (4, 7)) for _ in "vt"]
+    q = rng.uniform(-1, 1, (4, 8))
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
+    turned, turn = q.copy(), from_angles([0.3, -0.2, 0.1])  # as it stands on the ground
+    for one in turned:
+        one[3:7] = pinocchio.Quaternion(
+            turn @ pinocchio.Quaternion(*one[[6, 3, 4, 5]]).matrix()
+        ).coeffs()
+    found, wanted = RobotModel(robot), RobotModel(plain)
+    assert (
+        np.abs(found.forward_dynamics(q, *rows) - wanted.forward_dynamics(turned, *rows)).max()
+        < 1e-12
+    )
+    table = {
+        f"{name}{k}": x
+        for name, many in zip(("q", "qd", "tau"), (q, *rows), strict=True)
+        for k, x in enumerate(many.T)
+    }
+    theirs = pinocchio_reference.call(robot, "FD", table)
+    assert np.abs(np.transpose([*theirs.values()]) - found.forward_dynamics(q, *rows)).max() < 1e-12
+    with pytest.raises(ScenarioError, match="joint k: a floating base of a scenario stands in"):
+        scenario_of_robot(robot)
+
+
+def test_a_floating_joint_beside_others_is_a_joint(load):
+    robot = load(ARM + link("c") + joint("k", "a", "c", "floating"))
+    assert not robot.floating and (robot.nq, robot.nv) == (8, 7)
+    assert robot.told() == [
+        "k, floating: q1..q7, qd1..qd6: position (m), quaternion x, y, z, w; velocity (m/s), "
+        "angular velocity (rad/s) in the body's axes"
+    ]
+
+
+def test_joints_as_drake_writes_them(load):
+    """With its prefix, declared or not."""
+    inner = "<drake:screw_thread_pitch value='0.5'/>"
+    own = joint("j", "a", "b", "screw", inner).replace("joint", "drake:joint")
+    robot = load(LINKS + own)
+    assert robot.links[0].pitch == 0.5 / (2 * np.pi) and not robot.notes
+    path = Path(robot.source)
+    path.write_text(path.read_text().replace("<robot", "<robot xmlns:drake='http://drake.mit.edu'"))
+    assert urdf.load(path).links[0].pitch == robot.links[0].pitch
+
+
+def test_damping_and_armature_of_all_parts(load):
+    """By the name of the whole joint or of a part."""
+    damped = "<dynamics damping='0.3'/>"
+    body = LINKS + joint("j", "a", "b", "ball", damped)
+    robot = load(body, damping=True, armature={"j": 0.1})
+    assert [(x.damping, x.armature) for x in robot.links] == [(0.3, 0.1)] * 3
+    robot = load(body, armature={"j.ry": 0.2})
+    assert [x.armature for x in robot.links] == [0.0, 0.2, 0.0]
+    with pytest.raises(ScenarioError, match="armature"):
+        scenario_of_robot(robot)
+    held = ARM + link("c") + joint("k", "b", "c", "floating", damped)
+    assert [x.armature for x in load(held, armature=0.2).links] == [0.2, *[0.0] * 6]
+    with pytest.raises(
+        urdf.RobotError, match="joint k: damping of a floating joint is not applied"
+    ):
+        load(held, damping=True)
+    with pytest.raises(InputError, match="armature: there is no moving joint k"):
+        load(held, armature={"k": 0.1})
+
+
+def test_a_ball_joint_is_one_of_a_scenario(load):
+    """The same accelerations by Newton-Euler equations."""
+    robot = load(
+        ARM
+        + link("c", INERTIAL.replace("<mass", "<origin xyz='0.2 0 -0.1'/><mass"))
+        + joint("k", "b", "c", "ball", "<origin xyz='0 0 1' rpy='1 2 3'/>")
+    )
+    rng = np.random.default_rng(4)
+    q, qd = rng.uniform(-1, 1, 5), rng.uniform(-1, 1, 4)
+    q[1:] /= np.linalg.norm(q[1:])
+    scenario = scenario_of_robot(robot, q=q, qd=qd)
+    qdd = RobotModel(robot).forward_dynamics(q, qd, np.zeros(4))
+    assert np.abs(NewtonEuler(scenario).accelerations(q, qd) - qdd).max() < 1e-12
+    for kind in ("planar", "cylindrical"):
+        other = load(LINKS + joint("k", "a", "b", kind))
+        with pytest.raises(ScenarioError, match=f"joint k: a scenario has no {kind} joint"):
+            scenario_of_robot(other)
+
+
+def test_resisted_by_the_body_of_the_joint_itself(load):
+    """Massless links of a chain are no reason to warn; a body that is a line is."""
+    assert not load(LINKS + joint("j", "a", "b", "universal", "")).warnings
+    thin = INERTIAL.replace("izz='1'", "izz='0'")
+    robot = load(link("a") + link("b", thin) + joint("j", "a", "b", "universal", ""))
+    assert robot.warnings == (
+        "resisted by what hangs on the link only, so M may become singular: b (j.rx)",
+    )

@@ -153,6 +153,8 @@ def test_a_floating_base_is_refused():
     robot = urdf.load(ROBOTS / "hyq.urdf", floating=True)
     with pytest.raises(InputError, match="needs a fixed base"):
         bent(robot)
+    with pytest.raises(InputError, match="needs joints of angles and ways, head is ball"):
+        bent(urdf.load(ROBOTS / "mobile_arm.urdf"))
 
 
 @pytest.mark.parametrize(

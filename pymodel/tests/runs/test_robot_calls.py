@@ -40,6 +40,28 @@ def test_random_states_are_calls():
         assert answer.finite and not answer.warnings and answer.cycles is None
 
 
+def test_a_ball_joints_quaternion_is_normalised():
+    robot = load(ROBOTS / "mobile_arm.urdf")
+    states = robot_calls.random_states(robot, "FD", 2, seed=3)
+    plain = robot_calls.call(robot, "FD", states)
+    assert plain.finite and not plain.warnings
+    longer = states | {f"q{k}": states[f"q{k}"] * [1.0, 3.0] for k in range(4, 8)}
+    answer = robot_calls.call(robot, "FD", longer)
+    assert answer.warnings == ("row 2: quaternions differ from length 1 by up to 2; normalised",)
+    error = max(np.abs(answer.table[name] - x).max() for name, x in plain.table.items())
+    assert error < 1e-9
+    with pytest.raises(InputError, match=r"row 1: the quaternion q4\.\.q7 is zero"):
+        robot_calls.call(robot, "FD", states | {f"q{k}": np.zeros(2) for k in range(4, 8)})
+
+
+def test_wrenches_act_on_bodies_not_on_parts_of_a_ball_joint():
+    robot = load(ROBOTS / "mobile_arm.urdf")
+    states = robot_calls.random_states(robot, "ID", 1, seed=3)
+    pushed = {f"fext4_{k}": np.ones(1) for k in range(6)}
+    with pytest.raises(InputError, match="fext4_0: a wrench on the ball joint head itself; its bo"):
+        robot_calls.call(robot, "ID", states | pushed)
+
+
 def test_rows_that_rounding_spoils_are_named_in_one_line():
     states = robot_calls.random_states(IIWA, "dFD", 8, seed=1)
     answer = robot_calls.call(IIWA, "dFD", states, "6/4")
