@@ -62,3 +62,11 @@ top/step_engine.sv
 top/step_array_regs_pkg.sv
 top/step_array_regs.sv
 top/step_array.sv
+board/link_pkg.sv
+board/uart_rx.sv
+board/uart_tx.sv
+board/link_decode.sv
+board/link_encode.sv
+board/link_memory.sv
+board/link_master.sv
+board/uart_axil.sv

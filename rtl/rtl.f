@@ -61,3 +61,11 @@ rtl/top/step_engine.sv
 rtl/top/step_array_regs_pkg.sv
 rtl/top/step_array_regs.sv
 rtl/top/step_array.sv
+rtl/board/link_pkg.sv
+rtl/board/uart_rx.sv
+rtl/board/uart_tx.sv
+rtl/board/link_decode.sv
+rtl/board/link_encode.sv
+rtl/board/link_memory.sv
+rtl/board/link_master.sv
+rtl/board/uart_axil.sv
