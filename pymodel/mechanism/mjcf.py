@@ -5,9 +5,10 @@ It reads whatever files a model names, as those of meshes; shapes, skins and pic
 inertia comes from are deleted before it does.
 
 Coordinates are the file's: joints in MuJoCo's order, which is the file's, an angle or a way is
-``ref`` where the bodies stand as they are written. A free joint on the world is a floating base,
-whose numbers are in the order of all robots here: quaternion (x, y, z, w) and velocities in the
-base's frame, linear first, where MuJoCo has (w, x, y, z) and linear velocities in the world's.
+``ref`` where the bodies stand as they are written. A free joint that carries all that moves is a
+floating base, whose numbers are in the order of all robots here: quaternion (x, y, z, w) and
+velocities in the base's frame, linear first, where MuJoCo has (w, x, y, z) and linear velocities in
+the world's. So are those of ball joints, and of free joints beside others.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ import numpy as np
 from pymodel.arith.errors import InputError, require_path
 from pymodel.mechanism.moments import ROUNDING
 from pymodel.mechanism.robot import (
+    BALL,
     FIXED_BASE,
+    FLOATING,
     FREE,
     PRISMATIC,
     REVOLUTE,
@@ -44,6 +47,7 @@ from pymodel.mechanism.robot_bodies import (
     Followed,
     RobotError,
     armatures,
+    chain,
     checked,
     fault,
     frame_along,
@@ -85,7 +89,8 @@ def load(
     path
         MJCF file.
     floating
-        The base must float. The file says whether it does, by a free joint on the world.
+        The base must float. The file says whether it does, by a free joint on the world that
+        carries all that moves.
     damping
         Whether the joint damping of the file acts, with that of actuators on single joints.
     armature
@@ -104,9 +109,8 @@ def load(
     ------
     RobotError
         If MuJoCo is not installed, cannot read the file or compile the model; if no joint moves;
-        for a ball joint, flexible parts, a second floating base or joints on the ground beside one,
-        armature of a floating base, damping that is not linear if it is asked for; for inertias as
-        by :func:`pymodel.mechanism.urdf.load`.
+        for flexible parts, armature of a free joint, damping that is not linear or of a free joint
+        if it is asked for; for inertias as by :func:`pymodel.mechanism.urdf.load`.
     InputError
         If the path is none; if armature is negative, no number, or of no joint; if snap is no
         number of 0 to 0.01; if the base is to float and the file has no free joint; if gravity is
@@ -125,11 +129,14 @@ def load(
     if not bodies:
         raise RobotError(source, "", "no joint moves")
     if floating and bodies[0].kind != FREE:
-        raise InputError(f"{source}: floating: its base is fixed: write <freejoint/> into its body")
+        reason = "its base is fixed: write <freejoint/> into its body"
+        if any(_is_free(file, j) for j in range(model.njnt)):
+            reason = "no base carries all that moves: other joints stand on the ground as well"
+        raise InputError(f"{source}: floating: {reason}")
     snapped = tuple(snapped_placements(bodies, float(snap)))
     moving = [body for body in bodies if body.kind != FREE]
     given = armatures(source, armature, bodies)
-    dofs = [int(model.jnt_dofadr[j]) for j in range(model.njnt) if not _is_free(file, j)]
+    dofs = range(6 * (bodies[0].kind == FREE), model.nv)
     for body, dof in zip(moving, dofs, strict=True):
         own = float(model.dof_armature[dof]) + file.drives["armature"].get(dof, 0.0)
         if wrong := fault("armature", own):
@@ -145,7 +152,8 @@ def load(
     unread = tuple(_unread(file, read))
     left_out = (f"not read: {', '.join(unread)}",) if unread else ()
     friction = _named(file, model.dof_frictionloss != 0)
-    damped = [name for name in _named(file, model.dof_damping != 0) if name != ROOT_JOINT]
+    free = [name for j, name in enumerate(file.joints) if _is_free(file, j)]
+    damped = [name for name in _named(file, model.dof_damping != 0) if name not in free]
     told = (*snapped, *left_out, *unapplied(damped, friction, damping), *odd)
     return Robot(
         shown(file.name),
@@ -306,7 +314,7 @@ def _of_drives(file: Compiled, values: np.ndarray | None) -> dict[int, float]:
     on = int(transmissions.mjTRN_JOINT), int(transmissions.mjTRN_JOINTINPARENT)
     for index in np.flatnonzero(values if values.ndim == 1 else values[:, 0]):
         joint, kind = int(model.actuator_trnid[index, 0]), int(model.actuator_trntype[index])
-        if kind in on and not _is_free(file, joint):
+        if kind in on and _type(file, joint) in _singles(file):
             dof, gear = int(model.jnt_dofadr[joint]), float(model.actuator_gear[index, 0])
             found[dof] = found.get(dof, 0.0) + gear**2 * float(np.ravel(values[index])[0])
     return found
@@ -314,6 +322,12 @@ def _of_drives(file: Compiled, values: np.ndarray | None) -> dict[int, float]:
 
 def _is_free(file: Compiled, joint: int) -> bool:
     return _type(file, joint) == int(file.library.mjtJoint.mjJNT_FREE)
+
+
+def _singles(file: Compiled) -> tuple[int, int]:
+    """Types of joints of one degree of freedom."""
+    types = file.library.mjtJoint
+    return int(types.mjJNT_HINGE), int(types.mjJNT_SLIDE)
 
 
 def _type(file: Compiled, joint: int) -> int:
@@ -343,32 +357,20 @@ def _check_numbers(file: Compiled) -> None:
 
 
 def _check_joints(file: Compiled, damping: bool) -> None:
-    """Refuse joints that robots have not."""
+    """Refuse what drives and resists joints in ways that robots have not."""
     model, source = file.model, file.source
-    moving = [int(model.jnt_bodyid[j]) for j in range(model.njnt)]
-    free = [j for j in range(model.njnt) if _is_free(file, j)]
     for j, name in enumerate(file.joints):
-        if _type(file, j) == int(file.library.mjtJoint.mjJNT_BALL):
-            reason = "a ball joint: write three hinges in its body, with axes across each other"
-            raise RobotError(source, f"joint {name}", reason)
-    for j in free[1:]:
-        reason = "a second floating base: a robot has one, so take it out of the file"
-        raise RobotError(source, f"body {file.bodies[moving[j]]}", reason)
-    for j in free:
-        for body in moving:
-            if model.body_rootid[body] != moving[j]:
-                reason = f"moves on the ground beside the floating base {file.bodies[moving[j]]}"
-                raise RobotError(source, f"body {file.bodies[body]}", f"{reason}: take one out")
         dof = int(model.jnt_dofadr[j])
-        if model.dof_armature[dof : dof + 6].any():
-            reason = "armature of a floating base: write <freejoint/>, or armature='0'"
-            raise RobotError(source, f"joint {file.joints[j]}", reason)
+        if _is_free(file, j) and model.dof_armature[dof : dof + 6].any():
+            reason = "armature of a free joint: write <freejoint/>, or armature='0'"
+            raise RobotError(source, f"joint {name}", reason)
     for dof in range(model.nv if damping else 0):
-        name = file.joints[int(model.dof_jntid[dof])]
+        joint = int(model.dof_jntid[dof])
+        name = file.joints[joint]
         if wrong := fault("damping", float(model.dof_damping[dof])):
             raise RobotError(source, f"joint {name}", wrong)
-        if free and dof < 6 and model.dof_damping[dof]:
-            raise RobotError(source, f"joint {name}", "damping of a floating base is not applied")
+        if _is_free(file, joint) and model.dof_damping[dof]:
+            raise RobotError(source, f"joint {name}", "damping of a free joint is not applied")
         if _powers(model, "dof_dampingpoly")[dof].any():
             raise RobotError(source, f"joint {name}", "its damping must be linear")
 
@@ -393,6 +395,7 @@ def _lumped(file: Compiled, ground: np.ndarray) -> tuple[list[Body], dict[str, F
     """
     model = file.model
     bodies: list[Body] = []
+    on_one = len({int(model.body_rootid[b]) for b in model.jnt_bodyid}) == 1
     fixed = {file.bodies[WORLD]: FixedLink(FIXED_BASE, np.eye(3), np.zeros(3))}
     # Body -> its carrier, and where its frame stands in that link's axes, from its joint.
     places = {WORLD: (FIXED_BASE, ground, np.zeros(3))}
@@ -403,16 +406,17 @@ def _lumped(file: Compiled, ground: np.ndarray) -> tuple[list[Body], dict[str, F
         joints = range(model.body_jntadr[b], model.body_jntadr[b] + model.body_jntnum[b])
         anchor = np.zeros(3)
         for n, j in enumerate(joints):
-            kind, axis, frame = FREE, UP, np.eye(3)
+            kind, axis, frame = BALL, UP, np.eye(3)
             if _is_free(file, j):
-                turn, shift = np.eye(3), np.zeros(3)
-            else:
+                kind = FREE if on_one else FLOATING
+                turn, shift = np.eye(3) if on_one else ground, np.zeros(3)
+            elif _type(file, j) in _singles(file):
                 slides = _type(file, j) == int(file.library.mjtJoint.mjJNT_SLIDE)
                 kind, axis = PRISMATIC if slides else REVOLUTE, model.jnt_axis[j]
                 frame = frame_along(axis)
             first, anchor = anchor, model.jnt_pos[j].copy()
             shift = shift + turn @ (anchor - first)
-            if kind != FREE:
+            if kind in (PRISMATIC, REVOLUTE):
                 back = -float(model.qpos0[model.jnt_qposadr[j]])  # to a coordinate of 0
                 shift = shift + back * turn @ axis if kind == PRISMATIC else shift
                 turn = turn @ about_axis(axis, np.asarray(back)) if kind == REVOLUTE else turn
@@ -421,7 +425,7 @@ def _lumped(file: Compiled, ground: np.ndarray) -> tuple[list[Body], dict[str, F
             none = np.zeros((4, 4))
             body = Body(name, file.joints[j], kind, carrier, turn, shift, frame, none)
             body.wrenched = -anchor
-            bodies.append(body)
+            bodies += _parts(file, body, len(bodies)) if kind in (BALL, FLOATING) else [body]
             carrier, turn, shift = len(bodies) - 1, np.eye(3), np.zeros(3)
         shift = shift - turn @ anchor
         places[b] = carrier, turn, shift
@@ -431,6 +435,14 @@ def _lumped(file: Compiled, ground: np.ndarray) -> tuple[list[Body], dict[str, F
             on = bodies[carrier].wrenched if carrier != FIXED_BASE else np.zeros(3)
             fixed[file.bodies[b]] = FixedLink(carrier, turn, shift - on)
     return bodies, fixed
+
+
+def _parts(file: Compiled, body: Body, index: int) -> list[Body]:
+    """The links of a ball or floating joint."""
+    try:
+        return chain(body.kind, body, index, body.frame, file.joints)
+    except ValueError as error:
+        raise RobotError(file.source, f"joint {body.joint}", str(error)) from None
 
 
 def _rotation(quaternion: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """A robot's functions by MuJoCo, to compare with what was read of an MJCF; needs ``mujoco``.
 
 What is not read of the file is switched off: contacts, limits, springs, damping, actuators. MuJoCo
-has a floating base's linear velocity in the world's axes and its quaternion as (w, x, y, z); here
+has the linear velocity of a free joint in the world's axes and quaternions as (w, x, y, z); here
 they are those of all robots. It has no derivatives but by differences.
 """
 
@@ -117,9 +117,15 @@ class Peer:
     def _set(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """Set a state; the matrix from our velocities to MuJoCo's, shape (nv, nv)."""
         q, qd, qdd, turn = q.copy(), qd.copy(), qdd.copy(), np.eye(self.robot.nv)
-        if self.robot.floating:
-            turn[:3, :3] = from_quaternion(q[3:7])
-            q[3:7] = np.roll(q[3:7], 1)
-            qdd[:3] += np.cross(qd[3:6], qd[:3])
+        for link, own in enumerate(self.robot.coordinates):
+            if len(own) < 2:
+                continue
+            quaternion, dof = own[-4:], self.robot.dof(link)
+            if self.robot.floating and not link:
+                dof = 0
+            if len(own) > 4:
+                turn[dof : dof + 3, dof : dof + 3] = from_quaternion(q[quaternion])
+                qdd[dof : dof + 3] += np.cross(qd[dof + 3 : dof + 6], qd[dof : dof + 3])
+            q[quaternion] = np.roll(q[quaternion], 1)
         self.data.qpos[:], self.data.qvel[:], self.data.qacc[:] = q, turn @ qd, turn @ qdd
         return turn

@@ -28,10 +28,10 @@ class State(NamedTuple):
 
 
 def random_state(robot: Robot, rng: np.random.Generator) -> State:
-    """A state with a wrench on each link; the quaternion is a unit one."""
+    """A state with a wrench on each link; quaternions are unit ones."""
     q = rng.uniform(-1, 1, robot.nq)
-    if robot.floating:
-        q[3:7] /= np.linalg.norm(q[3:7])
+    for place in robot.quaternions:
+        q[place] /= np.linalg.norm(q[place])
     wrenches = rng.uniform(-5, 5, (len(robot.links), 6))
     return State(q, *rng.uniform(-1, 1, (2, robot.nv)), wrenches)
 

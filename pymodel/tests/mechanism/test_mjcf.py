@@ -13,13 +13,32 @@ from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, REVOLUTE
 from pymodel.mechanism.robot_bodies import RobotError
-from pymodel.runs import pinocchio_reference, robot_calls
+from pymodel.runs import mujoco_reference, pinocchio_reference, robot_calls
 from pymodel.runs.mujoco_reference import Peer
 from pymodel.runs.robot_model import RobotModel
 from pymodel.tests.mjcf import ARM, BOX, LEGS, QUADRUPED, SAME, STATES, assert_as_mujoco, mjcf
 from pymodel.tests.robots import random_state, relative_error
 from pymodel.tests.spatial import rotation_of
 
+#: Ball joints away from the body's origin and behind a slide; free bodies beside others.
+BALLS = f"""
+<option gravity="1 -2 -9"/>
+<worldbody>
+  <body name="arm" pos="0.1 0 1" euler="10 20 30">
+    <joint name="shoulder" type="ball" pos="0.05 -0.1 0.02" damping="0.3" armature="0.02"/>{BOX}
+    <body name="hand" pos="0.3 0 0" quat="0.8 0.2 -0.4 0.4">
+      <joint name="reach" type="slide" axis="1 2 -1" ref="0.2"/>
+      <joint name="wrist" type="ball" pos="-0.1 0 0.2"/>
+      <inertial pos="0.1 0 0.02" mass="2" fullinertia="0.03 0.04 0.05 0.001 -0.002 0.003"/>
+      <body name="finger" pos="0 0 0.2"><joint name="bend" axis="0 1 0"/>{BOX}</body>
+    </body>
+  </body>
+  <body name="ball" pos="1 0 0"><freejoint name="one"/>{BOX}
+    <body name="flap"><joint name="lid" axis="1 0 0"/>{BOX}</body>
+  </body>
+  <body name="cube" euler="0 40 0"><freejoint name="two"/>{BOX}</body>
+</worldbody>
+"""
 ONE = f'<worldbody><body name="b"><joint name="j" axis="0 1 0"/>{BOX}</body></worldbody>'
 
 
@@ -43,6 +62,23 @@ def test_as_mujoco(load, elements):
 @pytest.mark.parametrize("elements", [ARM, QUADRUPED], ids=["fixed", "floating"])
 def test_as_the_library_alone(load, elements):
     assert_as_the_library(load(elements))
+
+
+def test_ball_and_free_joints_as_mujoco(load):
+    """Derivatives as Pinocchio's on the links that were read."""
+    robot = load(BALLS, damping=True)
+    assert not robot.floating and (robot.nq, robot.nv) == (4 + 1 + 4 + 1 + 7 + 1 + 7, 21)
+    assert [link.armature for link in robot.links[:4]] == [0.02, 0.02, 0.02, 0.0]
+    assert [link.damping for link in robot.links[:4]] == [0.3, 0.3, 0.3, 0.0]
+    for function in ("ID", "FD", "M", "Minv"):
+        table = robot_calls.random_states(robot, function, STATES, seed=9)
+        found = robot_calls.call(reduced(robot), function, table).table
+        assert relative_error(found, mujoco_reference.call(robot, function, table)) < SAME
+    free = load(BALLS)
+    for function in ("dID", "dFD"):
+        table = robot_calls.random_states(free, function, 10, seed=9)
+        found = robot_calls.call(reduced(free), function, table).table
+        assert relative_error(found, pinocchio_reference.call(free, function, table)) < 1e-12
 
 
 def assert_as_the_library(robot, states=STATES):
@@ -275,23 +311,14 @@ BODY = '<body name="{}"><joint name="{}" {}/>' + BOX + "</body>"
     ("elements", "message"),
     [
         (
-            "<worldbody>" + BODY.format("b", "j", 'type="ball"') + "</worldbody>",
-            "joint j: a ball joint: write three hinges in its body, with axes across each other",
-        ),
-        (
-            f'<worldbody><body name="a">{BOX}<freejoint/></body>'
-            f'<body name="b">{BOX}<freejoint/></body></worldbody>',
-            "body b: a second floating base: a robot has one, so take it out of the file",
-        ),
-        (
-            f'<worldbody><body name="a">{BOX}<freejoint/></body>'
-            + BODY.format("b", "j", "")
+            f'<worldbody><body name="a">{BOX}<joint name="j" type="ball"/></body>'
+            + BODY.format("b", "j.rx", "")
             + "</worldbody>",
-            "body b: moves on the ground beside the floating base a: take one out",
+            "joint j: its ball motion has the joint j.rx, and another has this name",
         ),
         (
             "<worldbody>" + BODY.format("b", "j", 'type="free" armature="1"') + "</worldbody>",
-            "joint j: armature of a floating base: write <freejoint/>, or armature='0'",
+            "joint j: armature of a free joint: write <freejoint/>, or armature='0'",
         ),
         (
             "<worldbody>" + BODY.format("b", "j", 'armature="-1"') + "</worldbody>",
@@ -351,8 +378,10 @@ def test_options_that_do_not_fit_are_refused(load):
     with pytest.raises(RobotError, match="joint j: its damping must be linear"):
         load(poly, damping=True)
     free = f'<worldbody><body name="b">{BOX}<joint name="f" type="free" damping="1"/></body>'
-    with pytest.raises(RobotError, match="joint f: damping of a floating base is not applied"):
+    with pytest.raises(RobotError, match="joint f: damping of a free joint is not applied"):
         load(f"{free}</worldbody>", damping=True)
+    with pytest.raises(InputError, match="no base carries all that moves: other joints stand on"):
+        load(BALLS, floating=True)
 
 
 def test_the_name_must_be_one_that_mujoco_takes(tmp_path):
