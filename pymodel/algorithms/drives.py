@@ -1,4 +1,4 @@
-"""Torques in time: algorithm text, generic over its scalars.
+"""Torques and motions in time: algorithm text, generic over its scalars.
 
 The time of a step is t = n h: its number n, which a format holds exactly, times the step h. So it
 does not drift.
@@ -46,7 +46,8 @@ class FormulaDrive(Generic[S]):
     arithmetic : SupportsArithmetic
     name : str
         Of the torque: its parameters are this with their number.
-    text : str
+    tree : Formula
+        As :func:`pymodel.mechanism.formula.parse` reads it.
 
     Attributes
     ----------
@@ -54,9 +55,8 @@ class FormulaDrive(Generic[S]):
         What drives of the same operations have in common: all but their numbers.
     """
 
-    def __init__(self, arithmetic: SupportsArithmetic[S], name: str, text: str) -> None:
+    def __init__(self, arithmetic: SupportsArithmetic[S], name: str, tree: Formula) -> None:
         self.arithmetic = arithmetic
-        tree = formula.parse(text)
         self.structure = _replaced(tree, lambda x: None)
         names = (f"{name}[{number}]" for number in count())
         self.tree = _replaced(tree, lambda x: arithmetic.parameter(next(names), x))
@@ -149,8 +149,54 @@ def prepare(arithmetic: SupportsArithmetic[S], scenario: Scenario) -> dict[int, 
         if isinstance(body.torque, Table):
             found[k] = TableDrive(arithmetic, name, body.torque)
         elif isinstance(body.torque, str):
-            found[k] = FormulaDrive(arithmetic, name, body.torque)
+            found[k] = FormulaDrive(arithmetic, name, formula.parse(body.torque))
     return found
+
+
+class Motion(Generic[S]):
+    """A joint's motion, a number or a formula in time, and its derivatives.
+
+    Parameters
+    ----------
+    arithmetic : SupportsArithmetic
+    name : str
+        As for :class:`FormulaDrive`.
+    motion : float or str
+
+    Attributes
+    ----------
+    structure : object
+        As of :class:`FormulaDrive`.
+    """
+
+    def __init__(self, arithmetic: SupportsArithmetic[S], name: str, motion: float | str) -> None:
+        self.arithmetic, self.name = arithmetic, name
+        place = formula.parse(motion) if isinstance(motion, str) else motion
+        self._velocity = formula.derivative(place)
+        self._drives = [
+            FormulaDrive(arithmetic, name, place),
+            FormulaDrive(arithmetic, f"{name}.rate", self._velocity),
+        ]
+        self.structure = [drive.structure for drive in self._drives]
+
+    def position(self, t: S) -> S:
+        """The coordinate (rad or m) at the time t (s)."""
+        return self._drives[0].torque(t)
+
+    def velocity(self, t: S) -> S:
+        """Its rate, rad/s or m/s."""
+        return self._drives[1].torque(t)
+
+    def acceleration(self, t: S) -> S:
+        """The rate of that, rad/s^2 or m/s^2, which no step needs."""
+        second = formula.derivative(self._velocity)
+        return FormulaDrive(self.arithmetic, f"{self.name}.second_rate", second).torque(t)
+
+
+def motions(arithmetic: SupportsArithmetic[S], scenario: Scenario) -> dict[int, Motion[S]]:
+    """The motions of a scenario's joints by their bodies."""
+    bodies = [(k, scenario.bodies[k].motion) for k in scenario.moved]
+    return {k: Motion(arithmetic, f"body[{k}].motion", x) for k, x in bodies if x is not None}
 
 
 def check(arithmetic: SupportsValues[S], scenario: Scenario, drives: dict[int, Drive[S]]) -> None:
@@ -160,12 +206,13 @@ def check(arithmetic: SupportsValues[S], scenario: Scenario, drives: dict[int, D
     ------
     ScenarioError
     """
-    if not drives:
+    if not scenario.is_driven:
         return
     steps = scenario.steps
     counted = [arithmetic.to_float(arithmetic.const(float(n))) for n in (steps, steps + 1)]
     if counted != [steps, steps + 1]:
-        reason = f"{arithmetic.name} cannot count {steps} steps, which a torque in time needs"
+        what = "torque" if drives else "motion"
+        reason = f"{arithmetic.name} cannot count {steps} steps, which a {what} in time needs"
         raise ScenarioError(scenario.source, "time.end", reason)
     for k, drive in drives.items():
         if isinstance(drive, TableDrive) and not arithmetic.is_finite(drive.large):

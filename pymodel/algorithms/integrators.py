@@ -15,8 +15,8 @@ from pymodel.arith.scalars import S
 ITERATIONS = 5
 
 
-def _later(time: S | None, span: S) -> S | None:
-    """A time after another one, if torques depend on it."""
+def time_after(time: S | None, span: S) -> S | None:
+    """A time after another one, if anything depends on it."""
     return None if time is None else time + span
 
 
@@ -24,12 +24,21 @@ def _advance(x: Sequence[S], step: S, slope: Sequence[S]) -> list[S]:
     return [x[k] + step * slope[k] for k in range(len(x))]
 
 
+def _moved(mechanism: Mechanism[Any], q: list[Any], span: Any, now: Rates, time: Any) -> list[Any]:
+    """Coordinates a span after a time: by their rates, or where a motion has them then."""
+    return mechanism.placed(_advance(q, span, now.q_rate), time_after(time, span))
+
+
 def _euler(
     mechanism: Mechanism[Any], q: list[Any], p: list[Any], t_cut: Any, time: Any
 ) -> Requests:
     """Explicit Euler: order 1."""
     now = yield from rates(mechanism, q, p, t_cut, time)
-    return _advance(q, mechanism.step, now.q_rate), _advance(now.p, mechanism.step, now.p_dot), now
+    return (
+        _moved(mechanism, q, mechanism.step, now, time),
+        _advance(now.p, mechanism.step, now.p_dot),
+        now,
+    )
 
 
 def _semi_implicit(
@@ -43,7 +52,7 @@ def _semi_implicit(
     now = yield from rates(mechanism, q, p, t_cut, time)
     p_new = _advance(now.p, mechanism.step, now.p_dot)
     new = yield from rates(mechanism, q, p_new, time=time)
-    return _advance(q, mechanism.step, new.q_rate), p_new, now
+    return _moved(mechanism, q, mechanism.step, new, time), p_new, now
 
 
 def _rk4(mechanism: Mechanism[Any], q: list[Any], p: list[Any], t_cut: Any, time: Any) -> Requests:
@@ -53,8 +62,8 @@ def _rk4(mechanism: Mechanism[Any], q: list[Any], p: list[Any], t_cut: Any, time
     p = k1.p
 
     def after(span: S, k: Rates) -> Requests:
-        state = _advance(q, span, k.q_rate), _advance(p, span, k.p_dot)
-        return (yield from rates(mechanism, *state, time=_later(time, span)))
+        state = _moved(mechanism, q, span, k, time), _advance(p, span, k.p_dot)
+        return (yield from rates(mechanism, *state, time=time_after(time, span)))
 
     k2 = yield from after(half, k1)
     k3 = yield from after(half, k2)
@@ -66,7 +75,8 @@ def _rk4(mechanism: Mechanism[Any], q: list[Any], p: list[Any], t_cut: Any, time
     slopes = k1, k2, k3, k4
     q_slope = combine(*(k.q_rate for k in slopes))
     p_slope = combine(*(k.p_dot for k in slopes))
-    return _advance(q, sixth, q_slope), _advance(p, sixth, p_slope), k1
+    q = mechanism.placed(_advance(q, sixth, q_slope), time_after(time, step))
+    return q, _advance(p, sixth, p_slope), k1
 
 
 def _implicit_midpoint(
@@ -81,9 +91,9 @@ def _implicit_midpoint(
     now = yield from rates(mechanism, q, p, t_cut, time)
     p, middle = now.p, now
     for _ in range(ITERATIONS):
-        place = _advance(q, half, middle.q_rate), _advance(p, half, middle.p_dot)
-        middle = yield from rates(mechanism, *place, time=_later(time, half))
-    return _advance(q, step, middle.q_rate), _advance(p, step, middle.p_dot), now
+        place = _moved(mechanism, q, half, middle, time), _advance(p, half, middle.p_dot)
+        middle = yield from rates(mechanism, *place, time=time_after(time, half))
+    return _moved(mechanism, q, step, middle, time), _advance(p, step, middle.p_dot), now
 
 
 #: name in the scenario file -> generator (mechanism, q, p, t_cut, time) -> (q, p, rates before)

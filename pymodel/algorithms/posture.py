@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from pymodel.algorithms.linalg import vector_sum
 from pymodel.algorithms.space import Joint, Pose, Subspace
 from pymodel.arith.scalars import S, Scalar, Vector
-from pymodel.mechanism.scenario import FREE, PRISMATIC
+from pymodel.mechanism.scenario import FIXED, FREE, PRISMATIC
 from pymodel.mechanism.topology import Handle
 
 
@@ -46,6 +46,9 @@ def posture_of(mechanism: Any, poses: Sequence[Pose], q: Sequence[S]) -> Posture
     bodies, topology, space = mechanism.bodies, mechanism.topology, mechanism.space
     everybody = range(mechanism.size)
     joints = [space.joint(bodies[k].joint, poses[k], bodies[k].axis) for k in everybody]
+    for k in mechanism.motions:  # what it leaves free is given, so that it takes all
+        held = space.joint(FIXED, poses[k], None)
+        joints[k] = joints[k]._replace(constraints=held.constraints)
 
     def slid(k: int) -> Vector[Scalar]:  # along the axis of a prismatic joint
         (column,) = joints[k].freedoms

@@ -28,7 +28,7 @@ from pymodel.algorithms.step import (
 from pymodel.arith.scalars import Scalar
 
 
-def projected(mechanism: Mechanism[Any], q: list[Any], p: list[Any]) -> Requests:
+def projected(mechanism: Mechanism[Any], q: list[Any], p: list[Any], time: Any = None) -> Requests:
     """A state whose loops are closed to second order in their gaps.
 
     First its momenta are re-based with the impulses that the cut joints have right now, so that
@@ -42,6 +42,8 @@ def projected(mechanism: Mechanism[Any], q: list[Any], p: list[Any]) -> Requests
     q : list of nq scalars
     p : list of nv scalars
         Augmented momenta.
+    time : scalar, optional
+        t in s, which motions need; what they say of q stays.
 
     Yields
     ------
@@ -52,10 +54,10 @@ def projected(mechanism: Mechanism[Any], q: list[Any], p: list[Any]) -> Requests
     -------
     q, p : list of nq and of nv scalars
     """
-    return (yield from on_terms(_projected, mechanism, q, p))
+    return (yield from on_terms(_projected, mechanism, q, p, time))
 
 
-def _projected(mechanism: Mechanism[Any], q: list[Scalar], p: list[Scalar]) -> Requests:
+def _projected(mechanism: Mechanism[Any], q: list[Scalar], p: list[Scalar], time: Any) -> Requests:
     space: Any = mechanism.space
     poses = space.poses(mechanism, q)
     posture = posture_of(mechanism, poses, q)
@@ -65,9 +67,11 @@ def _projected(mechanism: Mechanism[Any], q: list[Scalar], p: list[Scalar]) -> R
         freedoms = (joint.freedoms for joint in posture.joints)
         return [space.spread(own, mechanism.velocities(k, p)) for k, own in enumerate(freedoms)]
 
-    _, leaves = free_bodies(mechanism, poses, posture, p, known(p))
+    p = mechanism.at_rest(p)
+    moving = mechanism.motion_drifts(posture, time)
+    _, leaves = free_bodies(mechanism, poses, posture, p, known(p), moving)
     _, t_cut, _ = yield from mechanism.impulses(leaves, taken)
-    p = rebased(mechanism, posture, p, t_cut)
+    p = mechanism.at_rest(rebased(mechanism, posture, p, t_cut))
 
     none = [mechanism.zero] * mechanism.nv
     drifts: dict[int, dict[int, Any]] = {}
@@ -76,5 +80,5 @@ def _projected(mechanism: Mechanism[Any], q: list[Scalar], p: list[Scalar]) -> R
     free, leaves = free_bodies(mechanism, poses, posture, none, known(none), drifts)
     impulses, _, _ = yield from mechanism.impulses(leaves, taken)
     dq, slips, _, _ = joint_velocities(mechanism, posture, free, impulses)
-    change = coordinate_rates(mechanism, q, dq, slips)
+    change = coordinate_rates(mechanism, q, mechanism.at_rest(dq), slips)
     return [x + dx for x, dx in zip(q, change, strict=True)], p

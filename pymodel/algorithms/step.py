@@ -52,7 +52,8 @@ class Rates(NamedTuple):
 
     q_dot: list[Scalar]  # nv: rad/s and m/s
     p_dot: list[Scalar]  # nv: N m and N
-    p: list[Scalar]  # nv: N m s and N s; the momenta it belongs to, re-based if that was asked for
+    p: list[Scalar]  # nv: N m s and N s; the momenta it belongs to, re-based if that was asked for,
+    # and 0 of joints that have a motion, as is their p_dot
     t_cut: tuple[Scalar, ...]  # impulses of the loops' joints on their bodies, one a constraint
     eta: Matrix[Scalar] | None  # matrix that connects what closes the loops, None without
     q_rate: list[Scalar]  # nq: dq/dt, which is q_dot unless there are quaternions
@@ -117,6 +118,7 @@ class Mechanism(Generic[A]):
         self.zero = arithmetic.parameter("zero", 0.0)
         self.space = (Space if scenario.spatial else Plane)(arithmetic)
         self.drives = drives.prepare(arithmetic, scenario)
+        self.motions = drives.motions(arithmetic, scenario)
         self.friction = friction.prepare(arithmetic, scenario)
         numbers = Numbers(arithmetic, scenario)
         self.bodies = [numbers.body(self.topology, k, self._points(k)) for k in range(self.size)]
@@ -161,8 +163,29 @@ class Mechanism(Generic[A]):
         return list(values[self.scenario.v_slices[k]])
 
     def time(self, number: S) -> S | None:
-        """t of the step of this number, s; None if no torque depends on time."""
-        return number * self.step if self.drives else None
+        """t of the step of this number, s; None if nothing depends on time."""
+        return number * self.step if self.scenario.is_driven else None
+
+    def placed(self, q: list[Any], time: Any) -> list[Any]:
+        """Coordinates with those of joints that have a motion as that says."""
+        q = list(q)
+        for k, motion in self.motions.items():
+            q[self.scenario.q_slices[k].start] = motion.position(time)
+        return q
+
+    def at_rest(self, values: list[Any]) -> list[Any]:
+        """Velocities, momenta or rates of these, with 0 for joints that have a motion."""
+        values = list(values)
+        for k in self.motions:
+            values[self.scenario.v_slices[k].start] = self.arithmetic.const(0.0)
+        return values
+
+    def motion_drifts(self, posture: Posture, time: Any) -> dict[int, dict[int, Twist]]:
+        """Velocities that motions give joints, as ``drifts`` of :func:`free_bodies`."""
+        return {
+            k: {k: self.space.spread(posture.joints[k].freedoms, [-motion.velocity(time)])}
+            for k, motion in self.motions.items()
+        }
 
     def drive(self, k: int, time: Scalar | None) -> Scalar:
         """The torque of joint k, N m, at a time in s."""
@@ -199,7 +222,10 @@ class Mechanism(Generic[A]):
         drives.check(self.arithmetic, scenario, self.drives)
         momenta = joint_momenta(scenario, scenario.q0, scenario.qd0)
         const = self.arithmetic.const
-        return [const(x) for x in scenario.q0], [const(x) for x in momenta]
+        q = [const(x) for x in scenario.q0]
+        if self.motions:
+            q = self.placed(q, self.time(const(0.0)))
+        return q, self.at_rest([const(x) for x in momenta])
 
     def closing(self, poses: Sequence[Pose]) -> list[Subspace]:
         """What the joints of the loops take."""
@@ -563,14 +589,18 @@ def _rates(
     joints, s_12 = posture.joints, posture.s_12
     if t_cut is not None:
         p = rebased(mechanism, posture, p, t_cut)
+    p = mechanism.at_rest(p)
     known = [space.spread(joints[k].freedoms, mechanism.velocities(k, p)) for k in everybody]
     taken = taken_by(posture)
-    free, leaves = free_bodies(mechanism, poses, posture, p, known)
+    drifts = mechanism.motion_drifts(posture, time)
+    free, leaves = free_bodies(mechanism, poses, posture, p, known, drifts)
 
     impulses, t_cut, eta = yield from mechanism.impulses(leaves, taken)
 
     # (49): q-dot; velocity of handle 1 of each body
     q_dot, slips, omega, own_omega = joint_velocities(mechanism, posture, free, impulses)
+    for k, motion in mechanism.motions.items():
+        q_dot[mechanism.scenario.v_slices[k].start] = motion.velocity(time)
     moving: dict[int, Any] = {k: space.turned(omega[parents[k]], s_12[k]) for k in s_12}
     for k in slips:
         sliding: Any = slips[k]
@@ -663,6 +693,7 @@ def _rates(
     pulls = springs.pulls(mechanism, poses, posture, q_dot)
     for index, terms in pulls.items():
         p_dot[index] = p_dot[index] - tree_sum(terms)
+    p_dot = mechanism.at_rest(p_dot)
     return Rates(q_dot, p_dot, p, tuple(t_cut), eta, q_rate)
 
 

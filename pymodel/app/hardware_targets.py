@@ -56,6 +56,7 @@ def coprocessor(scenario: Scenario, options: Asked) -> Target:
     InputError, ScenarioError
         If there is none, or it cannot compute in this format.
     """
+    scenario.require_free_joints("a co-processor")
     is_chain = Chain.runs(scenario)
     chosen: ModuleType
     if is_chain and scenario.loops:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pymodel.algorithms.integrators import integrate
+from pymodel.algorithms.integrators import integrate, time_after
 from pymodel.algorithms.projection import projected
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, serve
 from pymodel.algorithms.step import Mechanism, prepare, rates
@@ -267,7 +267,8 @@ def _step_function(
         time, later = clock(mechanism, scenario, values)
         q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut, time))
         if project_now:
-            q, p = serve(arithmetic, projected(mechanism, q, p))
+            end = time_after(time, mechanism.step)
+            q, p = serve(arithmetic, projected(mechanism, q, p, end))
         found = {f"q[{k}]": x for k, x in enumerate(q)} | {f"p[{k}]": x for k, x in enumerate(p)}
         found |= {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
         if rebasing:

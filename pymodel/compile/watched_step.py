@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pymodel.algorithms.integrators import integrate
+from pymodel.algorithms.integrators import integrate, time_after
 from pymodel.algorithms.projection import projected
 from pymodel.algorithms.requests import joint_matrix, serve
 from pymodel.algorithms.step import prepare
@@ -146,7 +146,8 @@ def watched_step(
         time, later = clock(mechanism, scenario, values)
         q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut, time), watch)
         if project_now:
-            q, p = serve(arithmetic, projected(mechanism, q, p))
+            end = time_after(time, mechanism.step)
+            q, p = serve(arithmetic, projected(mechanism, q, p, end))
         found = dict(zip(states, [*q, *p], strict=True))
         found |= zip(cuts, now.t_cut, strict=True) if cuts else {}
         found |= {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}

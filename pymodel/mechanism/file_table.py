@@ -104,6 +104,7 @@ class FileTable:
             "rotation": self._rotation,
             "numbers": self._array,
             "torque": self._torque,
+            "motion": self._motion,
         }[self.keys[key].kind]
         return read(key, self.value(key, default))
 
@@ -198,6 +199,21 @@ class FileTable:
         if isinstance(value, dict):
             return self._table_in_time(key, value)
         return self._finite(key, value, "must be a number, a formula or a table in time")
+
+    def _motion(self, key: str, value: Any) -> float | str | None:
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            return self._finite(key, value, "must be a number or a formula")
+        motion = self._formula(key, value.strip())
+        try:
+            velocity = formula.derivative(formula.parse(value))
+            rates = [velocity, formula.derivative(velocity)]
+        except formula.FormulaError as error:
+            raise self.error(key, f"its derivatives: {error}") from None
+        if not all(math.isfinite(formula.value(rate, 0.0)) for rate in rates):
+            raise self.error(key, "the formula starts with no finite velocity and acceleration")
+        return motion
 
     def _formula(self, key: str, text: str) -> float | str:
         """A formula that depends on time, or the number that another one is."""

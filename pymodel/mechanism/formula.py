@@ -93,6 +93,60 @@ def value(formula: Formula, t: float) -> float:
         return math.nan
 
 
+def derivative(formula: Formula) -> Formula:
+    """The derivative of a formula by the time, 1/s of its unit; what is 0 or 1 is left out of it.
+
+    Raises
+    ------
+    FormulaError
+        If a number in it is not finite.
+    """
+    if not isinstance(formula, Operation):
+        return 1.0 if isinstance(formula, str) else 0.0
+    name, operands = formula
+    if name == "power":
+        base, exponent = operands
+        assert isinstance(exponent, int)
+        lower = base if exponent == 2 else Operation("power", (base, exponent - 1))
+        return _product(_product(float(exponent), lower), derivative(base))
+    rates = [derivative(operand) for operand in operands]
+    match name, operands:
+        case "neg", _:
+            return _minus(rates[0])
+        case "add", _:
+            return _sum(*rates)
+        case "sub", _:
+            return _sum(rates[0], _minus(rates[1]))
+        case "mul", (x, y):
+            return _sum(_product(rates[0], y), _product(x, rates[1]))
+        case "sin", (x,):
+            return _product(Operation("cos", (x,)), rates[0])
+        case "cos", (x,):
+            return _minus(_product(Operation("sin", (x,)), rates[0]))
+    (x,) = operands  # its reciprocal
+    return _minus(_product(Operation("power", (formula, 2)), rates[0]))
+
+
+def _minus(x: Formula) -> Formula:
+    return _number(-x) if isinstance(x, float) else Operation("neg", (x,))
+
+
+def _sum(x: Formula, y: Formula) -> Formula:
+    if x == 0.0 or y == 0.0:
+        return y if x == 0.0 else x
+    if isinstance(y, Operation) and y.name == "neg":
+        return _operation("sub", x, *y.operands)
+    return _operation("add", x, y)
+
+
+def _product(x: Formula, y: Formula) -> Formula:
+    if x == 0.0 or y == 0.0:
+        return 0.0
+    if x == 1.0 or y == 1.0:
+        return y if x == 1.0 else x
+    return _operation("mul", x, y)
+
+
 def angles(formula: Formula, t: float) -> Iterator[float]:
     """What the sines and cosines of a formula are of at the time t (s), in float64, rad."""
     if isinstance(formula, Operation):

@@ -199,6 +199,7 @@ _STATE: dict[str, Any] = {
     "damping": 0.0,
     "friction": 0.0,
     "friction_scale": 0.0,
+    "motion": None,
     "name": "",
 }
 

@@ -152,6 +152,27 @@ def with_kept_rows(scenario: Scenario) -> Scenario:
     return replace(scenario, loops=tuple(loops))
 
 
+def check_motions(scenario: Scenario) -> None:
+    """Refuse motions of joints that the loops leave none, or not all of these.
+
+    Raises
+    ------
+    ScenarioError
+        Naming the first of the motions without which the loops can be kept.
+    """
+    if not (scenario.loops and scenario.moved):
+        return
+    constraints = LoopConstraints(scenario)
+    jacobian = constraints.jacobian(scenario.q0)[kinematics.kept_rows(scenario)]
+    held: list[int] = []
+    for k in scenario.moved:
+        held += np.r_[scenario.v_slices[k]].tolist()
+        free = np.delete(jacobian, held, axis=1)
+        if not free.size or constraints.rank(free) < len(jacobian):
+            reason = "the loops leave this joint no motion of its own, in this posture at least"
+            raise ScenarioError(scenario.source, f"body[{k}].motion", reason)
+
+
 def _keeping(scenario: Scenario, chosen: Container[int]) -> Scenario:
     """The scenario with ``kept`` of all its loops, which gives the rows the axes that they have."""
     loops = []

@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pymodel.arith.errors import Error
+from pymodel.mechanism.formula import derivative, parse
 
 GROUND = -1
 INTEGRATORS = ("euler", "semi-implicit", "rk4", "implicit-midpoint")
@@ -180,6 +181,9 @@ class Body:
         Coulomb friction, N m.
     friction_scale : float
         Velocity about which it reverses, rad/s; 0: there is none.
+    motion : float, str or None
+        What q is, rad, a number or a formula in time: the joint is moved so, by whatever torque
+        that takes. None: it moves freely.
     name : str
         Empty without one.
     """
@@ -202,6 +206,7 @@ class Body:
     damping: float = 0.0
     friction: float = 0.0
     friction_scale: float = 0.0
+    motion: float | str | None = None
     name: str = ""
 
     @property
@@ -374,8 +379,20 @@ class Scenario:
 
     @property
     def is_driven(self) -> bool:
-        """Whether a torque depends on time."""
-        return any(isinstance(body.torque, str | Table) for body in self.bodies)
+        """Whether a torque depends on time, or a joint has a motion."""
+        torques = any(isinstance(body.torque, str | Table) for body in self.bodies)
+        return torques or bool(self.moved)
+
+    @cached_property
+    def moved(self) -> tuple[int, ...]:
+        """Bodies whose joints have a motion."""
+        return tuple(k for k, body in enumerate(self.bodies) if body.motion is not None)
+
+    def require_free_joints(self, what: str) -> None:
+        """Refuse motions of joints for what takes none, by a ScenarioError."""
+        for k in self.moved:
+            reason = f"{what} takes no motion of a joint: TARGET=model, native or step does"
+            raise ScenarioError(self.source, f"body[{k}].motion", reason)
 
     @property
     def corners(self) -> list[float]:
@@ -396,6 +413,9 @@ class Scenario:
         Where a formula in time is zero for long, longer ones would pass over what comes then.
         """
         has_formula = any(isinstance(body.torque, str) for body in self.bodies)
+        for motion in (self.bodies[k].motion for k in self.moved):
+            velocity = derivative(parse(motion)) if isinstance(motion, str) else 0.0
+            has_formula |= not isinstance(derivative(velocity), float)
         return FORMULA_STEPS * self.step if has_formula else np.inf
 
     @property
@@ -415,10 +435,10 @@ class Scenario:
 
     @cached_property
     def pins_only(self) -> bool:
-        """Whether it is planar, all its joints are whole pins, and frames parallel at q = 0."""
+        """Whether it is planar, all its joints are whole free pins, frames parallel at q = 0."""
         whole = all(loop.kept is None for loop in self.loops)
         pins = all(body.joint == REVOLUTE and not body.rotation for body in self.bodies)
-        return not self.spatial and whole and pins
+        return not self.spatial and whole and pins and not self.moved
 
     @cached_property
     def freedoms(self) -> list[Freedoms]:
@@ -461,7 +481,7 @@ class Scenario:
             turns = FREEDOMS[joint, self.spatial].v - moves
             return Constraints(whole.translations - moves, whole.rotations - turns)
 
-        found = [of(body.joint) for body in self.bodies]
+        found = [of(body.joint if body.motion is None else FIXED) for body in self.bodies]
         for loop in self.loops:
             held = of(loop.joint)
             if loop.kept is not None:

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 from pymodel.arith.errors import IS_TEXT, is_text
-from pymodel.mechanism import schema
+from pymodel.mechanism import formula, schema
 from pymodel.mechanism.checks import check_loops, check_springs
 from pymodel.mechanism.closure import with_closed_loops
 from pymodel.mechanism.file_table import UNIT_ROUNDING, FileTable, kind_of, printable, quote, short
 from pymodel.mechanism.lending import lent
 from pymodel.mechanism.limits import MAX_STEPS as MAX_STEPS
-from pymodel.mechanism.redundancy import with_kept_rows
+from pymodel.mechanism.redundancy import check_motions, with_kept_rows
 from pymodel.mechanism.scenario import (
     ADAPTIVE,
     FIXED,
@@ -52,6 +52,7 @@ from pymodel.mechanism.scenario import (
 END_TOLERANCE = 1e-9
 MAX_DEPTH = 50  # of tables and arrays inside each other; a scenario has 4
 LOOP_ENDS = ("body", "point", "to", "at")  # keys that say what a loop joins
+MOTION_TOLERANCE = 1e-6  # by which typed decimals may be off the start of a motion
 TOLERANCES = (1e-13, 0.1)  # of adaptive integrators, least and greatest
 
 
@@ -211,6 +212,7 @@ def parse(
     scenario = with_closed_loops(scenario)
     check_loops(scenario)
     scenario = with_kept_rows(scenario)
+    check_motions(scenario)
     check_springs(scenario)
     lent(scenario)
     if steps is None:
@@ -290,7 +292,7 @@ def _body(table: FileTable, index: int, earlier: list[Body], parents: list[int])
     if joint == FREE and parent != GROUND:
         raise table.error("parent", "a free body hangs on nothing: its parent must be the ground")
     size = FREEDOMS[joint, table.spatial]
-    one = ("torque", "spring", "rest", "damping", "friction", "friction_scale")
+    one = ("torque", "spring", "rest", "damping", "friction", "friction_scale", "motion")
     without = {FIXED: ("q", "qd", "guess", *one), SPHERICAL: one, FREE: ("attach", *one)}
     table.refuse(without.get(joint, ()), f"a {joint} joint has none")
     table.refuse_idle("spring", "there is no spring in this joint")
@@ -298,6 +300,14 @@ def _body(table: FileTable, index: int, earlier: list[Body], parents: list[int])
     if table.get("friction") and "friction_scale" not in table.data:
         reason = "required key is missing: the velocity (rad/s, m/s) about which friction reverses"
         raise table.error("friction_scale", reason)
+    motion = table.get("motion")
+    q = _coordinates(table, joint, size.q)
+    qd = table.numbers_of("qd", size.v, 0.0 if size.v <= 1 else (0.0,) * size.v)
+    if motion is not None:
+        for key in ("torque", "guess"):
+            if table.get(key):
+                raise table.error(key, "its joint has a motion, and the torque that this takes")
+        q, qd = _start(table, motion)
     plain = {
         key.name: table.get(key.name)
         for key in schema.BODY
@@ -309,10 +319,23 @@ def _body(table: FileTable, index: int, earlier: list[Body], parents: list[int])
         joint=joint,
         axis=_axis(table, "axis", joint == PRISMATIC or (joint == REVOLUTE and table.spatial)),
         rotation=table.get("rotation", (0.0,) * 3 if table.spatial else 0.0),
-        q=_coordinates(table, joint, size.q),
-        qd=table.numbers_of("qd", size.v, 0.0 if size.v <= 1 else (0.0,) * size.v),
+        q=q,
+        qd=qd,
+        motion=motion,
         **plain,
     )
+
+
+def _start(table: FileTable, motion: float | str) -> tuple[float, float]:
+    """Where a motion starts, and how fast; what the file says of that must agree."""
+    place = formula.parse(motion) if isinstance(motion, str) else motion
+    found = [formula.value(x, 0.0) for x in (place, formula.derivative(place))]
+    for key, start in zip(("q", "qd"), found, strict=True):
+        given: Any = table.numbers_of(key, 1, start)
+        if abs(given - start) > MOTION_TOLERANCE * max(abs(start), 1.0):
+            reason = f"must be as its motion starts, {start!r}, or be left out, got {given!r}"
+            raise table.error(key, reason)
+    return found[0], found[1]
 
 
 def _joint(table: FileTable, known: tuple[str, ...]) -> str:

@@ -77,6 +77,10 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     for name in values.keys() & schema.IDLE.keys():
         for table in homes[name][1]:
             drop_idle(table, name, values)
+    if "motion" in values:  # it says where its joint starts
+        for table in data["body"]:
+            for name in {"q", "qd"} - values.keys() if table.get("motion") is not None else ():
+                table.pop(name, None)
     return parse(data, scenario.source)
 
 
@@ -150,7 +154,7 @@ def _given(fields: dict[str, Any]) -> dict[str, Any]:
     if joint == FREE:
         absent.add("attach")
     if joint in (FIXED, SPHERICAL, FREE):
-        absent |= {"torque", "spring", "rest", "damping", "friction", "friction_scale"}
+        absent |= {"torque", "spring", "rest", "damping", "friction", "friction_scale", "motion"}
     return {name: value for name, value in fields.items() if name not in absent}
 
 

@@ -43,8 +43,8 @@ class Key:
         ``vector`` (two numbers in the plane, three in space), ``unit`` (a vector of any length but
         0, whose direction counts), ``inertia``, ``rotation``, ``coordinates`` and ``velocities``
         (numbers as the joint has them), ``numbers`` (any number of them), ``torque`` (a number, or
-        a formula or table in time), ``body`` (a body's number or name), ``table`` or ``tables`` (an
-        array of tables).
+        a formula or table in time), ``motion`` (a number or a formula), ``body`` (a body's number
+        or name), ``table`` or ``tables`` (an array of tables).
     unit : str
         Empty without one.
     text : str
@@ -184,7 +184,7 @@ BODY = (
         "initial coordinates of the joint, relative to the parent: a number; of a spherical joint "
         "a quaternion [x, y, z, w]; of a free one [x, y, angle], in space [x, y, z, quaternion]",
         Default.COMPUTED,
-        "0; quaternion [0, 0, 0, 1]",
+        "0; quaternion [0, 0, 0, 1]; where its `motion` starts",
     ),
     Key(
         "qd",
@@ -194,7 +194,7 @@ BODY = (
         "against the parent, body frame; of a free one the rates of x, y, angle; in space the "
         "velocity of handle 1 and the angular velocity, body frame",
         Default.COMPUTED,
-        "0",
+        "0; that of its `motion`",
     ),
     Key(
         "guess",
@@ -247,6 +247,15 @@ BODY = (
         "friction; prismatic: m/s; only with a nonzero `friction`",
         0.0,
         "required with `friction`",
+    ),
+    Key(
+        "motion",
+        "motion",
+        "rad",
+        "what `q` is at any time, a number or a formula, see above: the joint is moved so; "
+        "prismatic: m",
+        Default.COMPUTED,
+        "none: it moves freely",
     ),
     Key("name", "string", "", "a name that no other body has", "", "none"),
 )

@@ -78,9 +78,11 @@ def simulate(
     solver = _Solver(scenario, rebase, project, options)
     states, problem = solver.run(progress)
     recorder = Recorder(scenario, Float64(), limit)
+    many: Mechanism[Any] = prepare(Float64Arrays(), scenario, **options)
+    states = placed(many, states.T, scenario.times[: len(states)]).T
     error: Any = ToleranceError(f"{scenario.source}: {problem}") if problem else None
     try:
-        _keep(recorder, solver.mechanism, prepare(Float64Arrays(), scenario, **options), states)
+        _keep(recorder, solver.mechanism, many, states)
     except SingularError as found:
         error = recorder.stopped(found)
     except NonFiniteError as found:
@@ -121,8 +123,9 @@ class RightHandSide:
         self.evaluations += 1
         if not np.isfinite(state).all():
             return np.full_like(state, np.nan)
+        state = placed(self.mechanism, state, t)
         if self.native is not None:
-            given = np.append(state, t) if self.mechanism.drives else state
+            given = np.append(state, t) if self.mechanism.scenario.is_driven else state
             found = self.native.evaluate_rows(given)
             nv = self.mechanism.nv  # dq/dt stands behind both rates if it is not q-dot
             return (
@@ -138,9 +141,19 @@ class RightHandSide:
 
     def rates(self, t: float, state: np.ndarray, t_cut: Any = None) -> Rates:
         """The model's own rates; raises SingularError."""
-        q, p = _parts(self.mechanism, state.tolist())
+        q, p = _parts(self.mechanism, placed(self.mechanism, state, t).tolist())
         now: Rates = serve(self.mechanism.arithmetic, rates(self.mechanism, q, p, t_cut, t))
         return now
+
+
+def placed(mechanism: Mechanism[Any], state: np.ndarray, t: Any) -> np.ndarray:
+    """A state, or states as columns, with the coordinates that motions give at their times."""
+    if not mechanism.motions:
+        return state
+    state = np.array(state)
+    for k, motion in mechanism.motions.items():
+        state[mechanism.scenario.q_slices[k].start] = motion.position(t)
+    return state
 
 
 def _parts(mechanism: Mechanism[Any], state: Any) -> tuple[Any, Any]:
@@ -228,8 +241,8 @@ class _Solver:
 
     def _renewed(self, t: float, state: np.ndarray) -> np.ndarray:
         if self.mechanism.project:
-            own = _parts(self.mechanism, state.tolist())
-            both = serve(self.mechanism.arithmetic, projected(self.mechanism, *own))
+            own = _parts(self.mechanism, placed(self.mechanism, state, t).tolist())
+            both = serve(self.mechanism.arithmetic, projected(self.mechanism, *own, t))
             return np.concatenate(both)
         now = self.rates.rates(t, state)
         q, _ = _parts(self.mechanism, state)
@@ -303,10 +316,10 @@ def _kept_at_once(
     if now.eta is not None:
         entries = np.array([[*map(whole, row)] for row in now.eta])
         eta = eta_condition(recorder.scenario, np.moveaxis(entries, -1, 0))
-    right = np.isfinite([*q, *p, *now.q_dot]).all()
+    right = np.isfinite([*q, *p, *map(whole, now.q_dot)]).all()
     right &= joint is None or (joint < recorder.limit).all()
     right &= eta is None or (eta * recorder.arithmetic.unit_roundoff < UNSOLVABLE).all()
     if right:
         recorder.note_conditions(eta, joint, numbers)
-        recorder.keep_all(numbers, q.T, np.transpose(now.q_dot), p.T)
+        recorder.keep_all(numbers, q.T, np.transpose([*map(whole, now.q_dot)]), p.T)
     return bool(right)

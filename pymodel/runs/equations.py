@@ -269,23 +269,35 @@ class Equations(ABC):
         for _ in range(NEWTON_STEPS):
             gap, jacobian = self.gaps(q)
             q = displaced(self.scenario, q, -(np.linalg.pinv(jacobian) @ gap[..., None])[..., 0])
-        _, jacobian = self.gaps(q)
-        inverse = np.linalg.pinv(jacobian)
+        inverse = np.linalg.pinv(self.gaps(q)[1])
         for _ in range(2):  # the second for the rounding of the first
-            qd = qd - (inverse @ (jacobian @ qd[..., None]))[..., 0]
+            qd = qd - (inverse @ self.gap_rates(q, qd)[..., None])[..., 0]
         return q, qd
+
+    def gap_rates(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Rates of the errors that :meth:`gaps` gives, (..., constraints)."""
+        found: np.ndarray = (self.gaps(q)[1] @ qd[..., None])[..., 0]
+        return found
+
+    def placed(self, t: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """States (T, s), which begin with q and qd, with what motions give at the times (T,)."""
+        return states
 
     def condition(self, q: np.ndarray) -> float:
         """Condition number of J M^-1 J^T at q (nq,): infinite for dependent loop constraints."""
         return Saddle(self.mass_matrix(q), self.gaps(q)[1]).condition
 
-    def velocities(self, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def velocities(
+        self, q: np.ndarray, p: np.ndarray, t: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Solve M qd = p + J^T sigma with J qd = 0.
 
         Parameters
         ----------
         q, p : numpy.ndarray, shapes (nq,) and (nv,)
             Coordinates and (augmented) momenta.
+        t : float
+            Time, s, which motions need.
 
         Returns
         -------

@@ -49,8 +49,8 @@ def write_run(
 
     Files: run.csv, reference.csv and float64.csv (where known), summary.json, scenario.toml,
     joints.png, kinetic_energy.png, overview.png; conserved.png for a mechanism that conserves its
-    energy or a momentum, loop.png for one with loops; forces.csv and forces.png on request. Those
-    of an earlier run are replaced or removed.
+    energy or a momentum, loop.png for one with loops; forces.csv and forces.png on request, and
+    where a joint has a motion. Those of an earlier run are replaced or removed.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def _write_run(
         if exact is not None:
             write_csv(new / REFERENCE, exact)
     found = None
-    if forces:
+    if forces or run.scenario.moved:
         found = joint_forces(run.scenario, run.kept)
         write_forces(new / FORCES, found)
         force_plot.plot_forces(found, run.scenario, path=new / FORCE_PLOT)

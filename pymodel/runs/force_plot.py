@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import legends
 from pymodel.runs.input_error import InputError, require
-from pymodel.runs.joint_forces import UNITS, JointForces, joint_names
+from pymodel.runs.joint_forces import UNITS, JointForces, joint_names, motor_unit
 from pymodel.runs.plots import (
     DASHES,
     JOINT_COLOURS,
@@ -64,11 +64,20 @@ def plot_forces(
     with mpl.rc_context(STYLE):
         sizes = {x: np.linalg.norm(forces.of_joints(x), axis=-1) for x in UNITS}
         wanted = [x for x in UNITS if sizes[x].any()] or [*UNITS][:1]
-        figure = Figure(figsize=(9, 0.6 + 2.7 * len(wanted)), layout="constrained")
+        count = len(wanted) + bool(forces.moved)
+        figure = Figure(figsize=(9, 0.6 + 2.7 * count), layout="constrained")
         figure.suptitle(f"{named(scenario.name)}: magnitudes of joint forces and moments")
-        panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
+        panels = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
         drawn = {}  # joint -> a curve of it
-        for axes, quantity in zip(panels, wanted, strict=True):
+        for k, column in zip(forces.moved, forces.motor.T, strict=True):
+            style = {"color": JOINT_COLOURS[k % FEW], "ls": _dash(k, counts[0])}
+            (drawn[k],) = panels[-1].plot(
+                forces.t, column, label=literal(names[k], NAME_COLUMNS), **style
+            )
+        if forces.moved:
+            units = " or ".join(sorted({motor_unit(scenario, k) for k in forces.moved}))
+            panels[-1].set_ylabel(f"motor [{units}]")
+        for axes, quantity in zip(panels, wanted, strict=False):  # the last one is for motors
             for k, (name, column) in enumerate(zip(names, sizes[quantity].T, strict=True)):
                 if np.any(column):
                     style = {"color": JOINT_COLOURS[k % FEW], "ls": _dash(k, counts[0])}

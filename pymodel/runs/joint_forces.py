@@ -4,14 +4,16 @@ HDCA gives impulses. Forces follow from the states that it passes through, by th
 Featherstone's divide-and-conquer algorithm (:mod:`pymodel.algorithms.rivals.acceleration_dca`).
 
 `forces.csv` has one row a kept step and the columns `t`, `qdd0..`, then of each joint, by the
-number of its body, `joint0_force_x`, `joint0_force_y`, `joint0_moment_z`, and of each loop
-`loop0_force_x` and so on; in space with all of x, y, z. Numbers are printed as in `run.csv`.
+number of its body, `joint0_force_x`, `joint0_force_y`, `joint0_moment_z`, of each loop
+`loop0_force_x` and so on; in space with all of x, y, z. Last, of each joint with a motion, by the
+number of its body, `motor0`: the torque, or force, that the motion takes. Numbers are printed as in
+`run.csv`.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from pymodel.algorithms.rivals.acceleration_dca import accelerations
 from pymodel.algorithms.step import Mechanism
 from pymodel.arith.scalars import Float64Arrays, Vector
 from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.units import force_units
 from pymodel.runs import columns
 from pymodel.runs.input_error import InputError, require
 from pymodel.runs.trajectory import (
@@ -60,6 +63,11 @@ class JointForces:
         N, of the joint that closes each loop, on its ``body``.
     loop_moment : numpy.ndarray, shape (T, L, m)
         N m, about the loop's point.
+    motor : numpy.ndarray, shape (T, motions)
+        N m, or N of a prismatic joint: what the motion of each joint that has one takes beside its
+        spring, damping and friction.
+    moved : tuple of int
+        The bodies of these joints.
     """
 
     t: np.ndarray
@@ -68,6 +76,8 @@ class JointForces:
     moment: np.ndarray
     loop_force: np.ndarray
     loop_moment: np.ndarray
+    motor: np.ndarray
+    moved: tuple[int, ...]
 
     def __eq__(self, other: object) -> bool:
         """Whether all is the same, bit for bit."""
@@ -83,6 +93,8 @@ class JointForces:
 
     def largest(self, scenario: Scenario) -> dict[str, Any]:
         """Name of a joint -> its largest force and moment: ``max``, ``unit``, ``time_s``.
+
+        Of a joint with a motion ``motor``, too, what that takes.
 
         Raises
         ------
@@ -102,25 +114,40 @@ class JointForces:
                 most[more] = sizes.max(axis=0)[more]
             for worst, size, row in zip(found.values(), most.tolist(), when.tolist(), strict=True):
                 worst[quantity] = {"max": size, "unit": unit, "time_s": float(self.t[row])}
+        for k, column in zip(self.moved, self.motor.T, strict=True):
+            sizes = np.nan_to_num(np.abs(column), posinf=0.0)
+            row, unit = int(sizes.argmax()), motor_unit(scenario, k)
+            worst = {"max": float(sizes[row]), "unit": unit, "time_s": float(self.t[row])}
+            found[scenario.joint_name(k)]["motor"] = worst
         return found
 
     def taken(self, rows: slice | np.ndarray) -> JointForces:
         """Some rows of them."""
-        found = {}
-        for one in fields(self):
-            found[one.name] = getattr(self, one.name)[rows]
+        found: dict[str, Any] = {}
+        for name in ARRAYS:
+            found[name] = getattr(self, name)[rows]
             if not isinstance(rows, slice):  # which copies
                 columns.release()
-        return JointForces(**found)
+        return replace(self, **found)
 
     def columns(self) -> dict[str, np.ndarray]:
         """The columns of the table by name, in their order, each of shape (T,)."""
         (_, bodies, dimension), loops = self.force.shape, self.loop_force.shape[1]
-        names = _column_names(self.acceleration.shape[1], bodies, loops, dimension == 3)
+        names = _column_names(self.acceleration.shape[1], bodies, loops, dimension == 3, self.moved)
         own = [*zip(self.force.swapaxes(0, 1), self.moment.swapaxes(0, 1), strict=True)]
         own += zip(self.loop_force.swapaxes(0, 1), self.loop_moment.swapaxes(0, 1), strict=True)
         found = [column for joint in own for quantity in joint for column in quantity.T]
-        return dict(zip(names, [self.t, *self.acceleration.T, *found], strict=True))
+        columns = [self.t, *self.acceleration.T, *found, *self.motor.T]
+        return dict(zip(names, columns, strict=True))
+
+
+def motor_unit(scenario: Scenario, k: int) -> str:
+    """Unit of what moves joint k."""
+    unit: str = force_units(scenario)[scenario.v_slices[k].start]
+    return unit
+
+
+ARRAYS = [one.name for one in fields(JointForces) if one.name != "moved"]
 
 
 def joint_names(scenario: Scenario) -> list[str]:
@@ -160,7 +187,8 @@ def joint_forces(scenario: Scenario, trajectory: Trajectory) -> JointForces:
         part = _evaluated(mechanism, trajectory, np.arange(here.start, here.stop))
         for array, values in zip(found, part, strict=True):
             array[here] = values
-    return JointForces(trajectory.t, *found)
+    arrays: dict[str, Any] = dict(zip(ARRAYS, [trajectory.t, *found], strict=True))
+    return JointForces(**arrays, moved=scenario.moved)
 
 
 def _shapes(mechanism: Mechanism[Any]) -> list[tuple[int, ...]]:
@@ -168,7 +196,7 @@ def _shapes(mechanism: Mechanism[Any]) -> list[tuple[int, ...]]:
     scenario, space = mechanism.scenario, mechanism.space
     joints = len(scenario.bodies), len(scenario.loops)
     each = [(count, size) for count in joints for size in (space.dimension, space.angles)]
-    return [(scenario.nv,), *each]
+    return [(scenario.nv,), *each, (len(scenario.moved),)]
 
 
 def _evaluated(
@@ -190,7 +218,7 @@ def _evaluated(
         for part, size in sizes.items():
             columns = [_columns(getattr(twist, part), len(rows), size) for twist in twists]
             arrays.append(np.array(columns).reshape(len(twists), len(rows), size).swapaxes(0, 1))
-    return tuple(arrays)
+    return (*arrays, _columns(found.motors, len(rows), len(scenario.moved)))
 
 
 def _columns(vector: Vector[Any] | None, count: int, size: int) -> np.ndarray:
@@ -199,12 +227,14 @@ def _columns(vector: Vector[Any] | None, count: int, size: int) -> np.ndarray:
     return np.stack([np.broadcast_to(x, count) for x in vector], axis=-1)
 
 
-def _column_names(nv: int, bodies: int, loops: int, spatial: bool) -> list[str]:
+def _column_names(
+    nv: int, bodies: int, loops: int, spatial: bool, moved: tuple[int, ...]
+) -> list[str]:
     """The header of a table."""
     components = [f"{name}_{axis}" for name, axes in AXES.items() for axis in axes[spatial]]
     joints = [*(f"joint{k}" for k in range(bodies)), *(f"loop{k}" for k in range(loops))]
     own = [f"{joint}_{component}" for joint in joints for component in components]
-    return ["t", *(f"qdd{k}" for k in range(nv)), *own]
+    return ["t", *(f"qdd{k}" for k in range(nv)), *own, *(f"motor{k}" for k in moved)]
 
 
 def write_forces(path: str | os.PathLike[str], forces: JointForces) -> None:
@@ -244,19 +274,22 @@ def read_forces(path: str | os.PathLike[str]) -> JointForces:
     """
     nv = bodies = loops = 0
     spatial = False
+    moved: tuple[int, ...] = ()
 
     def names(header: list[str]) -> list[str]:
-        nonlocal nv, bodies, loops, spatial
+        nonlocal nv, bodies, loops, spatial, moved
         patterns = (r"qdd\d+", r"joint\d+_force_x", r"loop\d+_force_x")
         nv, bodies, loops = (numbered(header, name) for name in patterns)
         spatial = "joint0_force_z" in header
-        return _column_names(nv, bodies, loops, spatial)
+        moved = tuple(k for k in range(bodies) if f"motor{k}" in header)
+        return _column_names(nv, bodies, loops, spatial, moved)
 
     found = read_columns(path, names, "joint forces (t, qdd0.., joint0_force_x, ..)")
     t, *values = found.values()
-    rates, rest = np.split(np.array(values).T, [nv], axis=1)
+    ends = [nv, len(values) - len(moved)]
+    rates, rest, motor = np.split(np.array(values).T, ends, axis=1)
     components = sum(len(axes[spatial]) for axes in AXES.values())
     joints = rest.reshape(len(t), bodies + loops, components)
     force, moment = np.split(joints, [3 if spatial else 2], axis=2)
     own = (force[:, :bodies], moment[:, :bodies], force[:, bodies:], moment[:, bodies:])
-    return JointForces(t, rates, *own)
+    return JointForces(t, rates, *own, motor, moved)

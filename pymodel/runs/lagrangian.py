@@ -45,6 +45,7 @@ from pymodel.runs.equations import (
     spring_force,
     torque_in_time,
 )
+from pymodel.runs.hybrid import Hybrid
 from pymodel.runs.input_error import InputError
 from pymodel.runs.newton_euler import NewtonEuler
 from pymodel.runs.trajectory import Trajectory, of_states
@@ -248,7 +249,7 @@ class Lagrangian(Equations):
 
         With loops pd has the term -J-dot^T sigma as well; see :class:`Equations`.
         """
-        qd, sigma = self.velocities(q, p)
+        qd, sigma = self.velocities(q, p, t)
         arms, derivative, rate = self._motion(q, qd)
         # 1/2 qd^T dM/dq_k qd = sum_i m_i v_i . dv_i/dq_k, and dv_i/dq_k = d/dt dr_i/dq_k.
         momenta = self.mass * (qd @ derivative[:, self.centres])
@@ -257,7 +258,9 @@ class Lagrangian(Equations):
 
 
 def equations_of(scenario: Scenario) -> Equations:
-    """Lagrange's equations of a planar mechanism of pins, Newton's and Euler's of any other."""
+    """Lagrange's equations of planar pins, Newton's and Euler's of others, hybrid of motions."""
+    if scenario.moved:
+        return Hybrid(scenario)
     return Lagrangian(scenario) if scenario.pins_only else NewtonEuler(scenario)
 
 
@@ -319,6 +322,8 @@ def impulses(scenario: Scenario, q: np.ndarray, p: np.ndarray) -> np.ndarray:
         If the loop constraints depend on each other.
     """
     q, p = np.asarray(q, dtype=np.float64), np.asarray(p, dtype=np.float64)
+    if scenario.moved:
+        raise NoReferenceError(f"{scenario.source}: impulses of loops with motions are not known")
     equations = equations_of(scenario)
     postures, values = q.reshape(-1, scenario.nq), p.reshape(-1, scenario.nv)
     count = 5 if scenario.spatial else 2
@@ -404,20 +409,21 @@ def _solve_tree(
 
     start = np.concatenate((scenario.q0, scenario.qd0))
     states, problem = _Solver(scenario, rates, t, progress).run(start)
-    return _trajectory(scenario, t, states, finished), problem
+    return _trajectory(equations, t, states, finished), problem
 
 
 def _trajectory(
-    scenario: Scenario,
+    equations: Equations,
     t: np.ndarray,
     states: np.ndarray,
     finished: Callable[[np.ndarray], tuple[np.ndarray, ...]],
 ) -> Trajectory:
     """The trajectory of the solver's states; ``finished`` gives q, qd and p of some of them."""
-    rows = len(states)
+    rows, scenario = len(states), equations.scenario
     found = [columns.empty(rows, size) for size in (scenario.nq, scenario.nv, scenario.nv)]
     for here in columns.blocks(rows):
-        for column, values in zip(found, finished(states[here]), strict=True):
+        own = equations.placed(t[here], states[here])
+        for column, values in zip(found, finished(own), strict=True):
             column[here] = values
     return of_states(scenario, t[:rows], *found)
 
@@ -447,8 +453,8 @@ def _solve_loops(
 
     def mended(state: np.ndarray) -> np.ndarray | None:
         q, qd, sigma = np.split(state, parts)
-        gap, jacobian = equations.gaps(q)
-        if max(abs(gap).max(), abs(jacobian @ qd).max()) <= DRIFT:
+        gap, _ = equations.gaps(q)
+        if max(abs(gap).max(), abs(equations.gap_rates(q, qd)).max()) <= DRIFT:
             return None
         return np.concatenate((*equations.onto_loops(q, qd), sigma))
 
@@ -461,7 +467,7 @@ def _solve_loops(
 
     solver = _Solver(scenario, rates, t, progress, singular_time, mended)
     states, problem = solver.run(np.concatenate((q, qd, sigma)))
-    return _trajectory(scenario, t, states, finished), problem
+    return _trajectory(equations, t, states, finished), problem
 
 
 class _TooMuchWorkError(Exception):

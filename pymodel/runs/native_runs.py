@@ -191,6 +191,7 @@ class _System:
         springs = [spring.structure for spring in mechanism.springs]
         drives = {k: drive.structure for k, drive in mechanism.drives.items()}
         kinds = type(mechanism).__name__, self.scenario.integrator
+        drives |= {(k, "moved"): motion.structure for k, motion in mechanism.motions.items()}
         rubbing = tuple(mechanism.friction)
         return *kinds, topology.parents, topology.joints, springs, drives, rubbing
 

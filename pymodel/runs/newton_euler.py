@@ -309,7 +309,7 @@ class NewtonEuler(Equations):
         self, q: np.ndarray, p: np.ndarray, t: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
         """Hamilton's equations: qd, and p-dot = C^T qd + f - J_c-dot^T sigma, (nv,)."""
-        qd, sigma = self.velocities(q, p)
+        qd, sigma = self.velocities(q, p, t)
         motion = self._motion(q, qd)
         centres, centres_rate = self._centres(motion)
         linear = self.mass[:, None] * (centres @ qd)

@@ -131,7 +131,7 @@ class Recorder:
     def _angle_too_large(self) -> str | None:
         """What to say if the hardware has no sine of an angle.
 
-        That of a body, in space of a joint, or one of a torque's formula in this step.
+        That of a body, in space of a joint, or one of a torque's or motion's formula in this step.
         """
         arithmetic, scenario = self.arithmetic, self.scenario
         if not (isinstance(arithmetic, BitExact) and arithmetic.fmt.has_sincos):
@@ -149,10 +149,12 @@ class Recorder:
             name = f" ({body.name})" if body.name else ""
             if abs(angles[k]) >= ANGLE_LIMIT:
                 return f"body[{k}]{name}: {what} is {angles[k]:.9g} {ends}"
-            torque = formula.parse(body.torque) if isinstance(body.torque, str) else 0.0
-            largest = max((abs(x) for t in times for x in formula.angles(torque, t)), default=0.0)
-            if largest >= ANGLE_LIMIT:
-                return f"body[{k}]{name}.torque: an angle of its formula is {largest:.9g} {ends}"
+            for key in ("torque", "motion"):
+                text = getattr(body, key)
+                tree = formula.parse(text) if isinstance(text, str) else 0.0
+                largest = max((abs(x) for t in times for x in formula.angles(tree, t)), default=0.0)
+                if largest >= ANGLE_LIMIT:
+                    return f"body[{k}]{name}.{key}: an angle of its formula is {largest:.9g} {ends}"
         return None
 
     def begin(self, q: Sequence[Any], p: Sequence[Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pymodel.algorithms.integrators import integrate
+from pymodel.algorithms.integrators import integrate, time_after
 from pymodel.algorithms.projection import projected
 from pymodel.algorithms.requests import SingularError, serve
 from pymodel.algorithms.step import Mechanism, Requests, prepare, rates
@@ -67,7 +67,8 @@ def run(
         q = q_new
         if mechanism.projects_after(step):
             # Nobody watches these matrices: those of the next step are nearly the same.
-            q, p = serve(mechanism.arithmetic, projected(mechanism, q, p))
+            end = time_after(time, mechanism.step)
+            q, p = serve(mechanism.arithmetic, projected(mechanism, q, p, end))
         recorder.step = step + 1
         recorder.begin(q, p)
         t_cut = now.t_cut if mechanism.rebases_at(recorder.step) else None

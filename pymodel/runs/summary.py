@@ -341,6 +341,10 @@ def print_summary(
         if sizes := {joint: size for joint, size in sizes.items() if size}:
             joint = max(sizes, key=sizes.__getitem__)
             table.add_row(Text(f"largest {quantity}: {joint}"), f"{sizes[joint]:.4g}", unit)
+    for joint, each in summary.get("joint_forces_max", {}).items():
+        if worst := each.get("motor"):
+            needed = Text(f"the motion takes at most: {joint}")
+            table.add_row(needed, f"{worst['max']:.4g}", worst["unit"])
     console.print(table)
     if reason := summary["reference_missing"]:
         what = "the reference ends early" if summary["reference"] else "no reference"

@@ -37,6 +37,7 @@ KINDS = {
     "velocities": "number or list",
     "numbers": "[number, ..]",
     "torque": "number, formula or table",
+    "motion": "number or formula",
     "table": "table",
     "tables": "array of tables",
 }

@@ -31,6 +31,7 @@ SHIPPED = [  # whole motions of scenarios/, in 1000 steps; the two demos have a 
     _run("coupled_loops", step=COARSE, save=10, rebase=5),
     _run("driven_arm", save=10),
     _run("slider_crank", steps=1000),
+    _run("driven_crank", steps=100),
     _run("bennett", integrator="euler", rebase=1),
 ]
 OTHER = [

@@ -42,6 +42,7 @@ class Accelerations(NamedTuple):
     closing: list[
         Twist
     ]  # the same of the joints that close loops, on their bodies, at their points
+    motors: list[Scalar]  # N m and N: of each motion of a joint, in order, what it takes
 
 
 def accelerations(
@@ -101,6 +102,11 @@ def _accelerations(
             drifts_of_joints[b.body][index] = Twist(None, turning)
         elif bodies[index].joint in (REVOLUTE, PRISMATIC):
             drifts_of_joints[b.body][index] = _transport(space, omega[a.body], relative[index])
+    for k, motion in mechanism.motions.items():
+        rates = [-motion.acceleration(time)]
+        own = space.spread(joints[k].freedoms, rates)
+        before = drifts_of_joints[k].get(k, Twist(None, None))
+        drifts_of_joints[k][k] = Twist(*map(vector_sum, before, own))
     pulls = springs.forces(mechanism, poses, posture, q_dot)
     body: FreeBody[Any]
     free: list[FreeBody[Any]] = []
@@ -161,6 +167,8 @@ def _accelerations(
             velocity: Any = relative[k].linear
             slip = difference(slip, space.turned(omega[k], velocity))
         found += space.across(joints[k].freedoms, slip, turn)
+    for k, motion in mechanism.motions.items():
+        found[mechanism.scenario.v_slices[k].start] = motion.acceleration(time)
     reactions = []
     for k in everybody:  # with the drive's part, without what only moves inertia that is lent
         force, moment = map(vector_sum, forces[k][0], driven[k])
@@ -172,11 +180,15 @@ def _accelerations(
             felt = _moment_of(space, poses[k], moments, omega[k], alpha[k])
             moment = negative(felt) if moment is None else difference(moment, felt)
         reactions.append(Twist(force, moment))
+    motors = []
+    for k in mechanism.motions:  # of all along its axis less the spring's, damper's and friction's
+        (along,), (passive,) = space.across(joints[k].freedoms, *reactions[k]), tau[k]
+        motors.append(along - passive)
     closing, cut = [], list(cut)
     for subspace in posture.closing:
         closing.append(space.spread(subspace, cut[: len(subspace)]))
         del cut[: len(subspace)]
-    return Accelerations(found, reactions, closing)
+    return Accelerations(found, reactions, closing, motors)
 
 
 def _moment_of(

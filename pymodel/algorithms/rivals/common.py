@@ -18,6 +18,7 @@ def refuse_springs(scenario: Scenario) -> None:
     """
     if scenario.springs:
         raise ScenarioError(scenario.source, "spring", "recursive algorithms take no springs")
+    scenario.require_free_joints("a recursive algorithm")
     for k, body in enumerate(scenario.bodies):
         if body.rubs:
             reason = "recursive algorithms take no friction: HDCA and the DCA do"

@@ -36,7 +36,7 @@ def torques(drive, arithmetic, times=TIMES):
 def test_formulas(text):
     arithmetic = Float64()
     want = [formula.value(formula.parse(text), t) for t in TIMES]
-    drive = FormulaDrive(arithmetic, "torque", text)
+    drive = FormulaDrive(arithmetic, "torque", formula.parse(text))
     np.testing.assert_allclose(torques(drive, arithmetic), want, rtol=1e-13, atol=1e-13)
 
 

@@ -267,7 +267,7 @@ def second(new):
 
 NO_BODY = "body[1].parent: must be the name or the number of a body, got "
 BODY_KEYS = "known: mass, inertia, com, tip, parent, attach, joint, axis, rotation, q, qd, guess, "
-BODY_KEYS += "torque, spring, rest, damping, friction, friction_scale, name"
+BODY_KEYS += "torque, spring, rest, damping, friction, friction_scale, motion, name"
 TOP_KEYS = "known: name, gravity, lend, time, body, loop, spring"
 MISTAKES = {
     # unknown keys
@@ -291,8 +291,8 @@ MISTAKES = {
         "body[1].friction: must not be negative, got -0.1",
     ),
     "unknown_body_far_too": (
-        second('motion = "t"'),
-        f"body[1].motion: unknown key ({BODY_KEYS})",
+        second('actuator = "t"'),
+        f"body[1].actuator: unknown key ({BODY_KEYS})",
     ),
     "unknown_time": (
         edit(PLAIN, "step", "setp"),

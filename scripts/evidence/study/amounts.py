@@ -133,8 +133,12 @@ MADE: dict[str, Callable[[], Scenario]] = {
 
 
 def mechanisms() -> dict[str, Callable[[], Scenario]]:
-    """Name -> what makes or loads it: shipped scenarios, and others of common kinds."""
-    shipped = {path.stem: partial(load, path) for path in sorted(SCENARIOS.glob("*.toml"))}
+    """Name -> what makes or loads it: shipped scenarios, and others of common kinds.
+
+    Without those that have motions: nothing but the time makes these move.
+    """
+    files = [path for path in sorted(SCENARIOS.glob("*.toml")) if not load(path).moved]
+    shipped = {path.stem: partial(load, path) for path in files}
     return shipped | MADE
 
 
