@@ -90,6 +90,7 @@ KINDS = {
     "planar": PLANAR,
     "floating": FLOATING,
     "ball": BALL,
+    "spherical": BALL,
     "cylindrical": CYLINDRICAL,
     "universal": UNIVERSAL,
     "screw": HELICAL,

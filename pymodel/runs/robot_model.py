@@ -113,8 +113,9 @@ class RobotModel:
     A configuration ``q`` has shape (..., nq), rates, accelerations and torques (..., nv); leading
     axes are a batch, and broadcast. SI units. With a floating base ``q`` begins with position and
     quaternion (x, y, z, w), ``qd`` and ``qdd`` with the base's velocity and acceleration in its own
-    frame, linear first; derivatives are in the tangent space. Results that are not finite stay
-    infinite or NaN, with a warning.
+    frame, linear first; derivatives are in the tangent space. Ball and floating joints have a
+    quaternion, too, and velocities in the axes of their body; ``robot.told()`` says which columns
+    are whose. Results that are not finite stay infinite or NaN, with a warning.
 
     Parameters
     ----------

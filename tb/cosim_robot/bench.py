@@ -32,8 +32,8 @@ OTHERS = [
 ]
 #: Joints of several degrees of freedom and helical ones.
 JOINTS = [
-    *_calls("mobile_arm", ("ID", "FD", "dFD"), rows=4),
-    *_calls("tethered", ("ID", "dID"), rows=4),
+    *_calls("mobile_arm", ("ID", "dFD"), rows=4),
+    *_calls("tethered", ("FD", "dID"), rows=4),
 ]
 #: Without dFD and diFD: they fit (6000 words of 800 bits), but take minutes to schedule and load.
 ATLAS = [

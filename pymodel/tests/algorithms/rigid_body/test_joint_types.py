@@ -14,8 +14,8 @@ from pymodel.algorithms.rigid_body.functions import (
     inputs,
 )
 from pymodel.arith.fp import BINARY32
-from pymodel.arith.scalars import BitExact
-from pymodel.compile.robot_kernels import recorded
+from pymodel.arith.scalars import BitExact, Float64Arrays
+from pymodel.compile.robot_kernels import chained, recorded
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot_bodies import frame_turned_to
@@ -32,7 +32,7 @@ TYPES = {
     "planar oblique": "<axis xyz='1 2 -3'/>",
     "planar down": "<axis xyz='0 0 -2'/>",
     "floating": "",
-    "ball": "",
+    "spherical": "",
     "cylindrical": "<axis xyz='1 2 3'/>",
     "universal": "",
     "screw": f"<axis xyz='1 2 3'/>{PITCH}",
@@ -90,7 +90,7 @@ def pinocchio_joints(kind, axis, pitch):
         "cylindrical": lambda: [turn(z), slide(z)],
         "universal": lambda: [turn(e) for e in np.eye(3)[:2]],
         "screw": lambda: [pinocchio.JointModelHelicalUnaligned(z, pitch / (2 * np.pi))],
-        "ball": lambda: [pinocchio.JointModelSpherical()],
+        "spherical": lambda: [pinocchio.JointModelSpherical()],
         "floating": lambda: [pinocchio.JointModelFreeFlyer()],
     }[kind]()
 
@@ -162,7 +162,7 @@ def test_functions_as_pinocchio(kind, place, tmp_path):
         expected = by_pinocchio(theirs, robot, function, table, pushed)
         for method in entry.methods:
             kernel = recorded(small, function, method, tuple(pushed) if entry.forces else ())
-            found = kernel.evaluate(robot_calls.scalars.Float64Arrays(), table)
+            found = kernel.evaluate(Float64Arrays(), table)
             found = {name: np.broadcast_to(x, STATES) for name, x in found.items()}
             found = robot_calls.full_table(small, function, found, STATES)
             errors[function, method] = relative_error(found, expected)
@@ -172,7 +172,7 @@ def test_functions_as_pinocchio(kind, place, tmp_path):
 def test_the_links_are_pinocchios_joints(tmp_path):
     """What `hdca robot` compares with is the same model."""
     path = tmp_path / "robot.urdf"
-    for kind in ("planar oblique", "floating", "ball", "screw"):
+    for kind in ("planar oblique", "floating", "spherical", "screw"):
         path.write_text(text_of(kind, "inside"))
         robot, theirs = urdf.load(path), pinocchio_model(path.read_text())
         table = robot_calls.random_states(robot, "dFD", 3, seed=2)
@@ -217,6 +217,16 @@ def test_planar_as_pinocchios_own(tmp_path):
         own[:2] += qd[2] * np.array([-y, x])  # the axes of the body turn
         qdd = np.array([found[f"qdd{k}"][row] for k in range(robot.nv)])
         assert np.abs(turn @ own - qdd).max() < 1e-11 * np.abs(qdd).max()
+
+
+def test_segments_as_pinocchio():
+    """What the array runs of dFD."""
+    robot = urdf.load(EXAMPLES[0])
+    states = robot_calls.random_states(robot, "dFD", STATES, seed=9)
+    expected = pinocchio_reference.call(robot, "dFD", states)
+    (row,) = chained(reduced(robot)).evaluate(Float64Arrays(), states)
+    found = {key: row.get(key, 0.0) + np.zeros(STATES) for key in expected}
+    assert relative_error(found, expected) < SAME
 
 
 @pytest.mark.parametrize("as_data", [False, True], ids=["numbers", "data"])
