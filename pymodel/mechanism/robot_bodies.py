@@ -401,7 +401,7 @@ def mimics_of(
         at, multiplier, offset = name, 1.0, 0.0
         passed = [name]
         while at in followed:
-            _require_single(source, at, bodies[places[at]], "mimics another")
+            _require_single(source, bodies[places[at]], "mimics another")
             other, ratio, shift = followed[at]
             offset, multiplier = offset + multiplier * shift, multiplier * ratio
             if other is None:
@@ -414,7 +414,7 @@ def mimics_of(
                 what = "does not move" if other in fixed else "is not there"
                 reason = f"it mimics joint {other}, which {what}: {MIMICS_OUT}"
                 raise RobotError(source, f"joint {at}", reason)
-            _require_single(source, other, bodies[places[other]], f"is mimicked by joint {at}")
+            _require_single(source, bodies[places[other]], f"is mimicked by joint {at}")
             passed.append(other)
             at = other
         if not max(abs(multiplier), abs(offset)) <= LARGEST:
@@ -424,11 +424,11 @@ def mimics_of(
     return dict(sorted(found.items()))
 
 
-def _require_single(source: str, joint: str, body: Body, does: str) -> None:
+def _require_single(source: str, body: Body, does: str) -> None:
     """Refuse a joint that mimics or is mimicked, if it has several coordinates."""
     if body.part is not None or body.kind not in (REVOLUTE, PRISMATIC, HELICAL):
         reason = f"it has several coordinates, and {does}: {MIMICS_OUT}"
-        raise RobotError(source, f"joint {joint}", reason)
+        raise RobotError(source, f"joint {body.whole}", reason)
 
 
 def mimic_note(bodies: Sequence[Body] | Sequence[Link], mimics: Mapping[int, Mimic]) -> str:

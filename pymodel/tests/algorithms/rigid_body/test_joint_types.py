@@ -190,6 +190,37 @@ def test_the_links_are_pinocchios_joints(tmp_path):
             assert np.abs(own - data.ddq_dq).max() < 1e-10 * np.abs(data.ddq_dq).max()
 
 
+def test_with_a_screw_that_mimics_a_hinge(tmp_path):
+    """Coordinates of all kinds, of which the mimic joint has none."""
+    path = tmp_path / "robot.urdf"
+    follows = "<mimic joint='j3' multiplier='-0.5' offset='0.2'/>"
+    text = (
+        "<robot name='r'><link name='world'/>"
+        + "".join(link(name, 1 + k / 3) for k, name in enumerate("abcde"))
+        + joint("j0", "planar", "world", "a")
+        + joint("j1", "ball", "a", "b", "")
+        + joint("j2", "screw", "b", "c", TYPES["screw"] + follows)
+        + joint("j3", "revolute", "b", "d")
+        + joint("j4", "floating", "d", "e", "")
+        + "</robot>"
+    )
+    path.write_text(text)
+    robot = urdf.load(path)
+    assert (robot.nq, robot.nv) == (3 + 4 + 1 + 7, 3 + 3 + 1 + 6)
+    for function in ("FD", "dID"):
+        table = robot_calls.random_states(robot, function, STATES, seed=1)
+        found = robot_calls.call(reduced(robot), function, table).table
+        assert relative_error(found, pinocchio_reference.call(robot, function, table)) < SAME
+    for leader in ("j0", "j1", "j1.rx"):
+        path.write_text(text.replace("mimic joint='j3'", f"mimic joint='{leader}'"))
+        said = f"joint {leader[:2]}: it has several coordinates, and is mimicked by joint j2"
+        with pytest.raises(urdf.RobotError, match=said):
+            urdf.load(path)
+    path.write_text(text.replace("<child link='b'/>", f"<child link='b'/>{follows}"))
+    with pytest.raises(urdf.RobotError, match="joint j1: it has several coordinates, and mimics"):
+        urdf.load(path)
+
+
 def test_planar_as_pinocchios_own(tmp_path):
     """About z, its velocity stands in the axes of the body, ours in those of the joint."""
     path = tmp_path / "robot.urdf"
