@@ -47,10 +47,29 @@ class Friction(Generic[S]):
         t: Any = v * self.rate
         for _ in range(STAGES):
             square = t * t
-            below = self.one + square * (self.six + square)
+            inverse = self._inverse(square)
             # In this order nothing is infinite times zero, however fast the joint.
-            t = (self.four * t) * ((self.one + square) * self.arithmetic.recip(below))
+            t = (self.four * t) * ((self.one + square) * inverse)
         return self.size * t
+
+    def _inverse(self, square: Any) -> Any:
+        """1 / (1 + 6 t^2 + t^4)."""
+        return self.arithmetic.recip(self.one + square * (self.six + square))
+
+    def slope(self, v: S) -> S:
+        """The derivative of :meth:`torque` by the velocity, N m s/rad.
+
+        That of a stage is 4 (1 - t^2)^3 / (1 + 6 t^2 + t^4)^2.
+        """
+        t: Any = v * self.rate
+        found: Any = self.size * self.rate
+        for _ in range(STAGES):
+            square = t * t
+            inverse = self._inverse(square)
+            part = (self.one - square) * inverse
+            found = found * ((self.four * part) * (part * (self.one - square)))
+            t = (self.four * t) * ((self.one + square) * inverse)
+        return found
 
 
 def prepare(arithmetic: SupportsArithmetic[S], scenario: Scenario) -> dict[int, Friction[S]]:

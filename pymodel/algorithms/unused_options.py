@@ -85,12 +85,13 @@ def refuse_unused_of_robot(
     armature: float | Mapping[str, float] = 0.0,
     gravity: Sequence[float] | None = None,
     dashes: str = "",
+    friction: float = 0.0,
 ) -> None:
     """Refuse options that a robot's functions have no use for.
 
     Parameters
     ----------
-    robot, functions, damping, armature, gravity
+    robot, functions, damping, armature, gravity, friction
         As for :func:`unused_robot_options`.
     dashes
         What the names begin with in messages: ``--`` on a command line.
@@ -100,7 +101,8 @@ def refuse_unused_of_robot(
     InputError
         If there is one.
     """
-    for option, why in unused_robot_options(robot, functions, damping, armature, gravity).items():
+    unused = unused_robot_options(robot, functions, damping, armature, gravity, friction)
+    for option, why in unused.items():
         raise InputError(f"{dashes}{option}: {why}")
 
 
@@ -110,6 +112,7 @@ def unused_robot_options(
     damping: bool,
     armature: float | Mapping[str, float],
     gravity: Sequence[float] | None = None,
+    friction: float = 0.0,
 ) -> dict[str, str]:
     """The options that are given and that a robot's functions have no use for.
 
@@ -126,6 +129,8 @@ def unused_robot_options(
         Inertia of each joint's drive, of all or by the joint's name; 0 for none.
     gravity
         Its acceleration, shape (3,); None where nobody says.
+    friction
+        Scale of velocity with which the dry friction of the file acts; 0: it does not.
 
     Returns
     -------
@@ -139,6 +144,10 @@ def unused_robot_options(
         unused["damping"] = f"no joint of {robot.source} has damping"
     elif damping and signatures and not any(signature.damping for signature in signatures):
         unused["damping"] = f"changes nothing in {names}"
+    if friction and not any(link.friction for link in robot.links):
+        unused["friction"] = f"no joint of {robot.source} has dry friction"
+    elif friction and signatures and not any(signature.damping for signature in signatures):
+        unused["friction"] = f"changes nothing in {names}"
     if armature and signatures and not any(signature.armature for signature in signatures):
         unused["armature"] = f"changes nothing in {names}"
     if gravity is not None and signatures and not any(x.gravity for x in signatures):

@@ -58,9 +58,10 @@ def call(arguments: Asked) -> int:
     machine = None if target != TWIN else robot_calls.machine_of(arguments.lanes)
     options = arguments.damping, arguments.armature
     gravity = arguments.gravity
-    more = arguments.snap, gravity, arguments.mimic
+    more = arguments.snap, gravity, arguments.mimic, arguments.friction
     robot = robot_file.load(arguments.urdf, arguments.floating, *options, *more)
-    refuse_unused_of_robot(robot, [function], *options, gravity, dashes="--")
+    friction = arguments.friction
+    refuse_unused_of_robot(robot, [function], *options, gravity, "--", friction)
     table = robot_calls.read_table(arguments.inputs)
     require_other_file(arguments.out, arguments.urdf, arguments.inputs)
     with _progress(f"{function} of {robot.name}", "calls") as update:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console, JustifyMethod
 from rich.table import Table
@@ -32,7 +33,15 @@ from pymodel.runs.whole import whole_file
 DONE = 0
 OPTIONS = {"arithmetic": "arith", "mimic": "no-mimic"}  # where an option is not called as its value
 WIDTH = 150  # columns of a table where there is no terminal
-OF_ROBOTS = ("floating", "damping", "armature", "gravity", "mimic", "parameters_as_data")
+OF_ROBOTS = (
+    "floating",
+    "damping",
+    "friction",
+    "armature",
+    "gravity",
+    "mimic",
+    "parameters_as_data",
+)
 OF_SCENARIOS = ("base", "rebase", "project")
 OF_ENGINE = ("depth", "read_stages", "operand_stages")  # numbers of the machine by their names
 
@@ -127,9 +136,10 @@ def _of_robot(arguments: Asked, machine: Machine) -> ProgramImage:
         raise InputError(f"--function: give one or more of {', '.join(FUNCTIONS)}")
     functions = _functions(arguments.function, [*FUNCTIONS])
     options = arguments.damping, arguments.armature or 0.0
-    gravity, snap, mimic = arguments.gravity, arguments.snap or 0.0, arguments.mimic
-    robot = robot_file.load(arguments.source, arguments.floating, *options, snap, gravity, mimic)
-    refuse_unused_of_robot(robot, functions, *options, gravity, dashes="--")
+    gravity, friction = arguments.gravity, arguments.friction or 0.0
+    more: Any = arguments.snap or 0.0, gravity, arguments.mimic, friction
+    robot = robot_file.load(arguments.source, arguments.floating, *options, *more)
+    refuse_unused_of_robot(robot, functions, *options, gravity, "--", friction)
     tell(robot)
     return compiled.compile_robot(machine, reduced(robot), functions, arguments.parameters_as_data)
 

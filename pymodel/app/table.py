@@ -169,6 +169,13 @@ FORCES = Option("forces", "write the joints' forces, too")
 RESULTS = Option("results", "folder for a bench's result row", str, hidden=True)
 FLOATING = Option("floating", "let a robot's base float")
 DAMPING = Option("damping", "apply the joint damping of a robot's file")
+FRICTION = Option(
+    "friction",
+    "apply the dry friction of a robot's file, reversing about this velocity (rad/s, m/s)",
+    decimal_number,
+    "SCALE",
+    0.0,
+)
 ARMATURE = Option(
     "armature", "inertia of each joint's drive, kg m^2 or kg", decimal_number, "X", 0.0
 )
@@ -426,6 +433,7 @@ COMMANDS = (
             target_option(_ON_CALL, {STEP: TWIN}),
             LANE,
             DAMPING,
+            FRICTION,
             ARMATURE,
         ),
         _ON_CALL,
@@ -546,6 +554,7 @@ COMMANDS = (
             GRAVITY,
             MIMIC,
             DAMPING,
+            replace(FRICTION, default=None),
             replace(ARMATURE, default=None),
             AS_DATA,
             replace(OUT, help="program image to write", metavar="FILE", default=None),

@@ -142,8 +142,11 @@ def load(
         if wrong := fault("armature", own):
             raise RobotError(source, f"joint {body.joint}", wrong)
         body.armature = given.get(body.joint, own) if armature else own
+        body.friction = float(model.dof_frictionloss[dof])
         if damping:
             body.damping = float(model.dof_damping[dof]) + file.drives["damping"].get(dof, 0.0)
+    if bodies[0].kind == FREE:
+        bodies[0].friction = float(model.dof_frictionloss[:6].max())
     links = links_of(bodies)
     followed, read = _followed(file) if mimic else ({}, [])
     mimics = mimics_of(source, bodies, followed, ())

@@ -115,6 +115,9 @@ class Link:
         m r (kg m) in the last row and column, and the mass (kg) in the corner.
     damping : float
         Viscous friction of the joint, N m s/rad or N s/m.
+    friction, friction_scale : float
+        Coulomb friction of the joint, N m or N, and the velocity about which it reverses, rad/s or
+        m/s; 0: none (:mod:`pymodel.algorithms.friction`).
     armature : float
         Inertia of the joint's drive, seen at the joint, kg m^2 or kg.
     zero : float
@@ -144,6 +147,8 @@ class Link:
     frame_offset: np.ndarray = field(default_factory=partial(np.zeros, 3))
     pitch: float = 0.0
     part: Part | None = None
+    friction: float = 0.0
+    friction_scale: float = 0.0
 
     @property
     def by_quaternion(self) -> bool:

@@ -89,7 +89,7 @@ class Body:
         From the frame whose z axis is the joint's axis to its axes.
     inertia : ndarray, shape (4, 4)
         Pseudo-inertia about its origin, in its axes.
-    damping, armature, pitch, part
+    damping, friction, armature, pitch, part
         As of a :class:`Link`.
     wrenched : ndarray, shape (3,)
         Origin of the frame in which external wrenches are given, in its axes, m.
@@ -104,6 +104,7 @@ class Body:
     frame: np.ndarray
     inertia: np.ndarray
     damping: float = 0.0
+    friction: float = 0.0
     armature: float = 0.0
     wrenched: np.ndarray = field(default_factory=partial(np.zeros, 3))
     pitch: float = 0.0
@@ -338,6 +339,7 @@ def links_of(bodies: Sequence[Body]) -> list[Link]:
             offset=parent.T @ body.offset + 0.0,
             inertia=moved(body.inertia, body.frame.T, np.zeros(3)) + 0.0,
             damping=body.damping,
+            friction=body.friction,
             armature=body.armature,
             frame_rotation=body.frame.T,
             frame_offset=body.frame.T @ body.wrenched + 0.0,
@@ -348,6 +350,9 @@ def links_of(bodies: Sequence[Body]) -> list[Link]:
     return links
 
 
+UNAPPLIED_FRICTION = "dry friction is not applied"
+
+
 def unapplied(damped: Sequence[str], rubbing: Sequence[str], damping: bool) -> Iterator[str]:
     """What of the resistance of joints does not act, by the names of the joints that have it."""
     if damped and not damping:
@@ -355,7 +360,7 @@ def unapplied(damped: Sequence[str], rubbing: Sequence[str], damping: bool) -> I
     if damping and not damped:
         yield "there is no joint damping to apply"
     if rubbing:
-        yield f"dry friction is not applied: {', '.join(rubbing)}"
+        yield f"{UNAPPLIED_FRICTION}: {', '.join(rubbing)}"
 
 
 class Followed(NamedTuple):

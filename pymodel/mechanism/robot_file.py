@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from numbers import Real
 from pathlib import Path
+from typing import Any
 from xml.parsers import expat
 
-from pymodel.arith.errors import require_path
+from pymodel.arith.errors import InputError, require_path
 from pymodel.mechanism import mjcf, urdf
-from pymodel.mechanism.robot import Robot
-from pymodel.mechanism.robot_bodies import RobotError
+from pymodel.mechanism.robot import FLOATING, FREE, Robot
+from pymodel.mechanism.robot_bodies import UNAPPLIED_FRICTION, RobotError, fault
 
 URDF, MJCF = "robot", "mujoco"  # root elements
 #: Root element -> why such a file is not read, and what to do.
@@ -28,6 +32,7 @@ def load(
     snap: float = 0.0,
     gravity: Sequence[float] | None = None,
     mimic: bool = True,
+    friction: float = 0.0,
 ) -> Robot:
     """Read a robot from a URDF or an MJCF.
 
@@ -38,10 +43,15 @@ def load(
     floating, damping, armature, snap, gravity, mimic
         As of :func:`pymodel.mechanism.urdf.load` and :func:`pymodel.mechanism.mjcf.load`.
 
+    friction
+        Apply the dry friction of the file, as Coulomb's with this scale of velocity (rad/s, m/s),
+        see :mod:`pymodel.algorithms.friction`; 0: it is left out.
+
     Raises
     ------
     RobotError, InputError
-        As by these; if the file is of another format.
+        As by these; if the file is of another format, or the friction of a floating joint is to
+        act.
     """
     require_path("path", path)
     source = os.fspath(path)
@@ -52,7 +62,32 @@ def load(
         reason = f"the root element is <{kind}>, must be <{URDF}> (URDF) or <{MJCF}> (MJCF)"
         raise RobotError(source, "", f"no robot file: {reason}")
     read = urdf.load if kind == URDF else mjcf.load
-    return read(source, floating, damping, armature, snap, gravity, mimic)
+    found = read(source, floating, damping, armature, snap, gravity, mimic)
+    return _rubbing(found, require_scale(friction))
+
+
+def require_scale(friction: Any) -> float:
+    """Refuse a scale of friction that is no number from 0 on, by an InputError."""
+    is_number = isinstance(friction, Real) and not isinstance(friction, bool)
+    if not (is_number and 0.0 <= friction < math.inf):
+        raise InputError(f"friction: must be a velocity from 0 on, got {friction!r}")
+    return float(friction)
+
+
+def _rubbing(robot: Robot, scale: float) -> Robot:
+    """A robot with its file's friction at work with a scale of velocity, if that is not 0."""
+    if not scale:
+        return robot
+    for link in robot.links:
+        if wrong := fault("friction", link.friction):
+            raise RobotError(robot.source, f"joint {link.joint}", wrong)
+        whole, joint = (link.part.kind, link.part.joint) if link.part else (link.kind, link.joint)
+        if link.friction and whole in (FREE, FLOATING):
+            reason = "friction of a floating joint is not applied: take it out"
+            raise RobotError(robot.source, f"joint {joint}", reason)
+    links = tuple(replace(link, friction_scale=scale) for link in robot.links)
+    warnings = tuple(x for x in robot.warnings if not x.startswith(UNAPPLIED_FRICTION))
+    return replace(robot, links=links, warnings=warnings)
 
 
 def file_order(robot: Robot) -> list[str]:

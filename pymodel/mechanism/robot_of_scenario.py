@@ -34,8 +34,8 @@ def robot_of(scenario: Scenario) -> Robot:
     """The tree of a scenario as a robot: each joint's axis is z, gravity points down.
 
     Joints keep their order, coordinates and velocities. Fixed bodies become parts of what they hang
-    on. Torques and springs are not in it, damping of joints is. A planar mechanism moves in a plane
-    of space.
+    on. Torques and springs are not in it, damping and friction of joints are. A planar mechanism
+    moves in a plane of space.
 
     Parameters
     ----------
@@ -83,6 +83,8 @@ def robot_of(scenario: Scenario) -> Robot:
                 "offset": offset,
                 "inertia": moved(_pseudo_inertia(body), frame.T, np.zeros(3)),
                 "damping": body.damping,
+                "friction": body.friction,
+                "friction_scale": body.friction_scale,
                 "frame_rotation": frame.T,
             }
         )

@@ -99,8 +99,8 @@ def _bodies(robot: Robot) -> Iterator[Body]:
             turn = np.linalg.multi_dot([each.rotation for each in parts])
             parent, armature = parts[0].parent, max(each.armature for each in parts)
             link = replace(link, rotation=turn, offset=parts[0].offset, armature=armature)
-            if any(each.damping for each in parts):
-                reason = "a scenario's ball joint has no damping"
+            if any(each.damping or (each.friction and each.friction_scale) for each in parts):
+                reason = "a scenario's ball joint has no damping, and no friction"
                 raise ScenarioError(robot.source, f"joint {one_line(part.joint)}", reason)
         yield _body(robot, link, carried[parent])
         carried[index] = len(carried) - 1
@@ -141,5 +141,7 @@ def _body(robot: Robot, link: Link, parent: int) -> Body:
         q=(*(0.0,) * (6 if free else 3), 1.0) if free or ball else 0.0,
         qd=(0.0,) * (6 if free else 3) if free or ball else 0.0,
         damping=0.0 if free else link.damping,
+        friction=0.0 if free or ball or not link.friction_scale else link.friction,
+        friction_scale=0.0 if free or ball or not link.friction else link.friction_scale,
         name=name,
     )

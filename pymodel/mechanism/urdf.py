@@ -225,6 +225,8 @@ def load(
         own = base if body.kind == FREE else joints[body.whole]
         if damping and own is not None:
             body.damping = _applied_damping(source, own)
+        if own is not None:
+            body.friction = _friction(own)
         body.armature = given.get(body.joint, 0.0)
     links = links_of(bodies)
     mimics = _mimics(source, bodies, joints) if mimic else {}

@@ -26,7 +26,7 @@ import scipy
 from pymodel.algorithms import friction
 from pymodel.mechanism import formula, kinematics
 from pymodel.mechanism.coordinates import displaced
-from pymodel.mechanism.scenario import Body, Scenario, Spring, Table
+from pymodel.mechanism.scenario import Scenario, Spring, Table
 
 # Newton steps that take a state back onto the loops. It is never far away: each step squares what
 # is left, and the last one is for the rounding of the one before.
@@ -44,18 +44,18 @@ def torque_in_time(torque: float | str | Table) -> Callable[[float], float]:
     return lambda t: torque
 
 
-def friction_torque(body: Body, rate: np.ndarray) -> np.ndarray:
+def friction_torque(size: float, scale: float, rate: np.ndarray) -> np.ndarray:
     """Coulomb friction of a joint against its motion, N m, for its velocity in rad/s.
 
-    With y = rate / (N friction_scale), N = 256, it is friction tanh(N artanh y), and friction
-    tanh(N artanh 1/y) beyond y = 1: what :mod:`pymodel.algorithms.friction` says, in closed form.
+    With y = rate / (N scale), N = 256, it is size tanh(N artanh y), and size tanh(N artanh 1/y)
+    beyond y = 1: what :mod:`pymodel.algorithms.friction` says, in closed form.
     """
-    if not body.rubs:
+    if not size or not scale:
         return np.zeros_like(rate)
     with np.errstate(divide="ignore"):
-        y = np.abs(rate) / (friction.SHARPNESS * body.friction_scale)
-        size = np.tanh(friction.SHARPNESS * np.arctanh(np.minimum(y, 1.0 / y)))
-    return body.friction * np.copysign(size, rate)
+        y = np.abs(rate) / (friction.SHARPNESS * scale)
+        share = np.tanh(friction.SHARPNESS * np.arctanh(np.minimum(y, 1.0 / y)))
+    return size * np.copysign(share, rate)
 
 
 def _solve_triangular(

@@ -178,7 +178,7 @@ class Lagrangian(Equations):
         drives = self.spring * (q - self.rest)
         joints: np.ndarray = gravity + self.torque(t) - drives - self.damping * qd
         for k, body in self.rubbing.items():
-            joints[k] -= friction_torque(body, qd[k])
+            joints[k] -= friction_torque(body.friction, body.friction_scale, qd[k])
         if not self.scenario.springs:
             return joints
         # J^T f of the springs' ends.

@@ -232,7 +232,7 @@ class NewtonEuler(Equations):
         for k, torque in self.torques.items():
             body, at, own = scenario.bodies[k], scenario.q_slices[k], scenario.v_slices[k]
             found[own] += torque(t) - body.spring * (q[at] - body.rest) - body.damping * qd[own]
-            found[own] -= friction_torque(body, qd[own])
+            found[own] -= friction_torque(body.friction, body.friction_scale, qd[own])
         for spring in scenario.springs:
             end, jacobian, _ = motion.point(spring.body, _vector(spring.point))
             other, from_jacobian, _ = motion.point(spring.to, _vector(spring.at))

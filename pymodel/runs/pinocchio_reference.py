@@ -33,6 +33,7 @@ from pymodel.mechanism.robot import (
 )
 from pymodel.mechanism.robot_bodies import ROOT_JOINT, SNAP_OFFSET, RobotError
 from pymodel.runs.closed_loop import ClosedLoop
+from pymodel.runs.equations import friction_torque
 
 JOINTS = {
     FREE: pinocchio.JointModelFreeFlyer,
@@ -196,6 +197,16 @@ def call(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[s
     return dict(zip(names, np.array(found).T, strict=True))
 
 
+def friction_torques(robot: Robot, qd: np.ndarray) -> np.ndarray:
+    """Dry friction of the joints against their rates, which are those of the tree, (nv,)."""
+    found = np.zeros(len(qd))
+    for i, link in enumerate(robot.links):
+        if link.friction and link.friction_scale:
+            k = robot.tree.dof(i)
+            found[k] = friction_torque(link.friction, link.friction_scale, qd[k])
+    return found
+
+
 def closed_loop(loop: ClosedLoop) -> dict[str, np.ndarray]:
     """Simulate a closed loop: the same controller and integrator, with Pinocchio's functions.
 
@@ -212,7 +223,8 @@ def closed_loop(loop: ClosedLoop) -> dict[str, np.ndarray]:
         weight = g.T @ pinocchio.computeGeneralizedGravity(its, data, at)
         tau = weight + loop.kp * (loop.target - q) - loop.kd * qd
         rows.append([*q, *qd, *tau])
-        drives = tau - g.T @ (damping * (g @ qd))
+        resisting = damping * (g @ qd) + friction_torques(robot, g @ qd)
+        drives = tau - g.T @ resisting
         if robot.mimics:
             bias = pinocchio.nonLinearEffects(its, data, at, g @ qd)
             qdd = np.linalg.solve(g.T @ _mass_matrix(its, data, at) @ g, drives - g.T @ bias)

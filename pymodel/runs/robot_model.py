@@ -52,6 +52,7 @@ def load_robot(
     snap: float = 0.0,
     gravity: Sequence[float] | None = None,
     mimic: bool = True,
+    friction: float = 0.0,
 ) -> RobotModel:
     """Read a robot from its URDF or MJCF.
 
@@ -83,6 +84,10 @@ def load_robot(
     mimic : bool
         Mimic joints follow what they mimic, and have no coordinates of their own; False: they have.
         In an MJCF they are those that ``<equality><joint>`` constrains.
+    friction : float
+        Apply the dry friction of the file, URDF's ``<dynamics friction>`` or MJCF's
+        ``frictionloss``, as that times tanh(qd / friction): a scale of velocity, rad/s or m/s. 0:
+        it is left out, as Pinocchio does.
 
     Returns
     -------
@@ -95,15 +100,16 @@ def load_robot(
     InputError
         If the path is none, an option is none of these, an armature is negative or of no joint,
         gravity is no three numbers,
-        lanes are given without an engine, or the damping of a file that has none is asked for.
+        lanes are given without an engine, or damping or friction of a file that has none is asked
+        for.
     """
     for name, value in (("floating", floating), ("damping", damping), ("mimic", mimic)):
         require_flag(name, value)
     machine, target = robot_calls.machine_of(lanes), robot_calls.OLD_NAMES.get(target, target)
     if lanes is not None and target != robot_calls.TWIN:
         raise InputError(f"lanes {lanes!r}: only for the target {robot_calls.TWIN}")
-    robot = robot_file.load(path, floating, damping, armature, snap, gravity, mimic)
-    refuse_unused_of_robot(robot, (), damping, armature)
+    robot = robot_file.load(path, floating, damping, armature, snap, gravity, mimic, friction)
+    refuse_unused_of_robot(robot, (), damping, armature, friction=friction)
     return RobotModel(robot, arithmetic, target, machine)
 
 

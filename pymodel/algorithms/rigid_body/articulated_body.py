@@ -131,8 +131,7 @@ def through_joint(
         bias = sum_of_wrenches(bias, Wrench(apply(H, drive.a), apply(M, drive.a)))
     own = tree.along(i, Wrench(moment, force)) + tree.armature[i]
     d = tree.terms.recip(own)
-    k = tree.dof[i]
-    t = d * (tau - tree.damping[i] * tree.qd[k] - tree.along(i, bias))
+    t = d * (tree.undamped(i, tau) - tree.along(i, bias))
     joint = Joint(scale(d, moment), scale(d, force), t)
     if tree.on_ground(i):
         return joint, body
@@ -158,7 +157,7 @@ def _without_joint(tree: Tree, i: int, body: ArticulatedBody, tau: Term) -> Arti
     if not tree.armature[i].is_zero or tree.pitch[i] is not None:
         return body
     z, zero = 2, tree.zero
-    tau = tau - tree.damping[i] * tree.qd[tree.dof[i]]
+    tau = tree.undamped(i, tau)
     A, H, M = ([list(row) for row in m] for m in body[:3])
     moment, force = (list(v) for v in body.bias)
     for k in range(3):

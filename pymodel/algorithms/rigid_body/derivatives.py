@@ -232,6 +232,8 @@ def inverse_dynamics_derivatives(
         set_diagonal(tree, found.M, j, at.unit)
         found.dq[k, k] = tree.along(j, at.dq)
         found.dqd[k, k] = tree.along(j, at.dqd) + tree.damping[j]
+        if j in tree.friction:
+            found.dqd[k, k] = found.dqd[k, k] + tree.friction[j].slope(tree.qd[k])
         while not tree.on_ground(i):
             if i == whole:
                 at = at._replace(dq=sum_of_wrenches(at.dq, later))

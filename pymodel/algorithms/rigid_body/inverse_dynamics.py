@@ -34,6 +34,8 @@ def torques(tree: Tree, qdd: Sequence[Term], wrenches: Sequence[Wrench]) -> list
     for i in tree.joints:
         k = tree.dof[i]
         own = tree.armature[i] * qdd[k] + tree.damping[i] * tree.qd[k]
+        if i in tree.friction:
+            own = own + tree.friction[i].torque(tree.qd[k])
         tau[k] = tree.along(i, wrenches[i]) + own
     return tau
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pymodel.algorithms.friction import Friction
 from pymodel.algorithms.rigid_body.coupling import Coupling
 from pymodel.algorithms.rigid_body.vectors import (
     Matrix3,
@@ -162,6 +163,11 @@ class Tree:
         self.damping = [
             self._number(i, "damping", link.damping) for i, link in enumerate(robot.links)
         ]
+        self.friction = {
+            i: Friction(terms, link.joint, link.friction, link.friction_scale)
+            for i, link in enumerate(robot.links)
+            if link.friction and link.friction_scale
+        }
         self.armature = [
             self._number(i, "armature", link.armature) for i, link in enumerate(robot.links)
         ]
@@ -195,6 +201,12 @@ class Tree:
         turn = rotation_matrix((*along_axis(part.axis, (x, y, z)), w))
         self.rotation[i] = product(self.rotation[i], turn)
         return offset
+
+    def undamped(self, i: int, tau: Term) -> Term:
+        """A joint's torque less what its damping and friction take."""
+        rate = self.qd[self.dof[i]]
+        tau = tau - self.damping[i] * rate
+        return tau - self.friction[i].torque(rate) if i in self.friction else tau
 
     def _number(self, link: int, name: str, x: float) -> Term:
         return self.terms.parameter(f"{self.robot.links[link].joint}.{name}", float(x))

@@ -191,11 +191,13 @@ def test_bad_input_is_one_line_and_status_2(kind, capsys):
 
 
 @pytest.mark.parametrize("function", ["ID", "FD", "M", "Minv", "dID", "dFD", "diFD"])
-@pytest.mark.parametrize("option", [["--damping"], ["--armature", "0.1"]])
+@pytest.mark.parametrize("option", [["--damping"], ["--armature", "0.1"], ["--friction", "0.2"]])
 def test_options_that_change_nothing_are_refused(function, option, capsys):
     """So those that change something, and only those, are taken."""
     path = "damped.urdf"
-    text = Path(IIWA).read_text().replace("</joint>", "<dynamics damping='0.5'/></joint>")
+    text = (
+        Path(IIWA).read_text().replace("</joint>", "<dynamics damping='0.5' friction='2'/></joint>")
+    )
     Path(path).write_text(text)
     inputs(function, path=path)
     assert call(function, path=path) == 0
@@ -205,7 +207,7 @@ def test_options_that_change_nothing_are_refused(function, option, capsys):
         assert Path("out.csv").read_text() != plain
     else:
         assert capsys.readouterr().err == f"{option[0]}: changes nothing in {function}\n"
-        robot = load(path, False, option == ["--damping"], 0.1 * (option != ["--damping"]))
+        robot = load(path, False, option == ["--damping"], 0.1 * (option[0] == "--armature"))
         write_table("out.csv", call_table(reduced(robot), function, read_table("in.csv")).table)
         assert Path("out.csv").read_text() == plain
 
@@ -214,6 +216,8 @@ def test_damping_of_a_file_that_has_none_is_refused(capsys):
     inputs("ID")
     assert call("ID", "--damping") == 2
     assert capsys.readouterr().err == f"--damping: no joint of {IIWA} has damping\n"
+    assert call("ID", "--friction", "0.1") == 2
+    assert capsys.readouterr().err == f"--friction: no joint of {IIWA} has dry friction\n"
 
 
 def test_armature_is_in_decimal_digits(capsys):

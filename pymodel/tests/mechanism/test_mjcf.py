@@ -54,6 +54,19 @@ def load(tmp_path):
     return loaded
 
 
+def test_friction_of_the_file(load):
+    """MuJoCo's frictionloss, at work where a scale of velocity is given."""
+    rubbing = ONE.replace('"j"', '"j" frictionloss="2"')
+    left_out, applied = load(rubbing), load(rubbing, friction=0.1)
+    assert left_out.links[0].friction_scale == 0.0
+    assert (applied.links[0].friction, applied.links[0].friction_scale) == (2.0, 0.1)
+    told = "dry friction is not applied: j"
+    assert left_out.warnings == (*applied.warnings, told) and told not in applied.warnings
+    with pytest.raises(RobotError, match="joint f: friction of a floating joint is not applied"):
+        free = f'<body name="b">{BOX}<joint name="f" type="free" frictionloss="1"/></body>'
+        load(f"<worldbody>{free}</worldbody>", friction=0.1)
+
+
 @pytest.mark.parametrize("elements", [ARM, QUADRUPED], ids=["fixed", "floating"])
 def test_as_mujoco(load, elements):
     assert_as_mujoco(load(elements))

@@ -15,6 +15,7 @@ from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import FIXED_BASE
+from pymodel.mechanism.robot_scenario import scenario_of_robot
 from pymodel.runs import pinocchio_reference, robot_calls
 from pymodel.runs.input_error import InputError
 from pymodel.runs.robot_model import RobotModel, load_robot
@@ -215,6 +216,31 @@ def test_damping_and_armature(tmp_path, rng):
         0.5 * qd + 0.1 * qdd,
         atol=1e-12,
     )
+
+
+@pytest.mark.parametrize("target", ["model", "native", "twin"])
+def test_friction(tmp_path, target, rng):
+    """F tanh(qd / v) to 3.2e-6, in the scenario of the robot, too; off unless asked for."""
+    q, qd, qdd = rng.uniform(-1, 1, (3, 7))
+    path = tmp_path / "rubbing.urdf"
+    path.write_text(IIWA.read_text().replace("</joint>", "<dynamics friction='3'/></joint>"))
+    arithmetic = "float32" if target == "twin" else "float64"
+    chosen = {"arithmetic": arithmetic, "target": target}
+    plain, rubbing = (load_robot(path, friction=x, **chosen) for x in (0, 0.3))
+    got = rubbing.inverse_dynamics(q, qd, qdd) - plain.inverse_dynamics(q, qd, qdd)
+    tolerance = 1e-4 if target == "twin" else 1e-5
+    np.testing.assert_allclose(got, 3 * np.tanh(qd / 0.3), rtol=0, atol=tolerance)
+    assert any("dry friction is not applied" in line for line in plain.warnings)
+    assert not any("friction" in line for line in rubbing.warnings)
+    scenario = scenario_of_robot(rubbing, q=q, qd=qd)
+    assert {(body.friction, body.friction_scale) for body in scenario.bodies} == {(3.0, 0.3)}
+    assert not any(body.rubs for body in scenario_of_robot(plain).bodies)
+
+
+@pytest.mark.parametrize("scale", [-0.1, "x", True, np.inf, np.nan])
+def test_a_scale_of_friction_that_is_none_is_refused(scale):
+    with pytest.raises(InputError, match="friction: must be a velocity from 0 on, got "):
+        load_robot(IIWA, friction=scale)
 
 
 def test_what_is_not_finite_is_warned_of(rng):

@@ -117,6 +117,27 @@ def test_damping_adds_to_torques_and_derivatives(robot, state):
     close(difference, np.array([np.zeros((robot.nv, robot.nv)), np.diag(damping)]))
 
 
+def test_friction_adds_to_torques_and_derivatives(robot, state):
+    """Size tanh(N artanh y), y = qd / (N scale); its derivative is size / scale (1 - f^2) ..."""
+    links = tuple(
+        replace(link, friction=0.2 + 0.1 * i, friction_scale=0.4)
+        for i, link in enumerate(robot.links)
+    )
+    rubbing = replace(robot, links=links)
+    size = np.zeros(robot.nv)
+    size[6 * robot.floating :] = [link.friction for link in links[robot.first :]]
+    y = state["qd"] / (256 * 0.4)
+    share = np.tanh(256 * np.arctanh(y))
+    close(function("ID", rubbing, state) - function("ID", robot, state), size * share)
+    slope = size / 0.4 * (1 - share**2) / (1 - y**2)
+    difference = function("dID", rubbing, state) - function("dID", robot, state)
+    close(difference[1], np.diag(slope), 1e-10)
+    assert not difference[0].any()
+    tau = function("ID", rubbing, state)
+    for method in FUNCTIONS["FD"].methods:
+        close(function("FD", rubbing, state | {"tau": tau}, method), state["qdd"])
+
+
 def test_armature_adds_to_the_mass_matrix(robot, state):
     links = tuple(replace(link, armature=0.0) for link in robot.links)
     bare = replace(robot, links=links)
