@@ -82,7 +82,7 @@ from pymodel.mechanism.robot_bodies import (
 from pymodel.mechanism.rotations import from_angles
 
 FIXED = "fixed"
-#: Types of joints; the first five are URDF's.
+#: Types of joints that move; the first five are URDF's.
 KINDS = {
     "revolute": REVOLUTE,
     "continuous": REVOLUTE,
@@ -125,9 +125,10 @@ UNBOUND_PREFIX = expat.errors.codes[expat.errors.XML_ERROR_UNBOUND_PREFIX]
 
 
 class Joint(UrdfJoint):
-    """The library's joint, of all types that are read."""
+    """The library's joint, of any type; which are read is said later, by name."""
 
-    TYPES = (*UrdfJoint.TYPES, *KINDS)
+    def check_valid(self) -> None:
+        """Accept all types."""
 
 
 reflect(
@@ -470,7 +471,8 @@ def _check_joints(source: str, joints: list[Joint]) -> None:
     """Refuse types that are not known, and what drives."""
     for joint in joints:
         if joint.type not in (FIXED, *KINDS):
-            raise RobotError(source, f"joint {joint.name}", f"unknown type {joint.type}")
+            reason = f"unknown type {joint.type}, must be {', '.join(KINDS)} or {FIXED}"
+            raise RobotError(source, f"joint {joint.name}", reason)
         for what, value in (("damping", _damping(joint)), ("friction", _friction(joint))):
             if wrong := fault(what, value):
                 raise RobotError(source, f"joint {joint.name}", wrong)

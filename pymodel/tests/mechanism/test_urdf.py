@@ -169,7 +169,7 @@ def test_a_misread_placement_is_not_given_to_pinocchio(load, wrong, said):
 def test_what_is_not_read_is_passed_over_in_silence(load, monkeypatch, capsys):
     """Without another stderr, which is the whole process'."""
     said = lambda element: sys.stderr.write(f"{element.name} ")  # noqa: E731
-    for kind in (urdf.UrdfLink, urdf.UrdfJoint):
+    for kind in (urdf.UrdfLink, urdf.Joint):
         monkeypatch.setattr(kind, "check_valid", said)
     more = "<axis xyz='0 0 1' of='it'/><dynamics dumping='1'/>" + 2 * "<limit effort='1'/>"
     odd = INERTIAL.replace("'2'/>", "'2' unit='kg'/><density of='it'/>")
@@ -472,7 +472,8 @@ def test_the_rest_of_a_file_is_not_read(load):
             "link b: no inertia, with all that it carries, that resists joint j.rx",
         ),
         (LINKS + joint("j", "a", "b", "unknown"), "joint j: unknown type unknown"),
-        (LINKS + joint("j", "a", "b", "gear"), "joint j: Invalid joint type: gear"),
+        (LINKS + joint("j", "a", "b", "gear"), "joint j: unknown type gear, must be revolute, "),
+        (LINKS + joint("j", "a", "b", ""), "joint j: unknown type , must be revolute, continuous"),
         (LINKS + joint("j", "a", "x"), "joint j: there is no link x"),
         (LINKS + joint("j", "x", "b"), "joint j: there is no link x"),
         (
