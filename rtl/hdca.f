@@ -70,3 +70,4 @@ board/link_encode.sv
 board/link_memory.sv
 board/link_master.sv
 board/uart_axil.sv
+board/board_engine.sv

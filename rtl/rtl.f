@@ -69,3 +69,4 @@ rtl/board/link_encode.sv
 rtl/board/link_memory.sv
 rtl/board/link_master.sv
 rtl/board/uart_axil.sv
+rtl/board/board_engine.sv

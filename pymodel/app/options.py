@@ -21,7 +21,8 @@ Kind = Callable[[str], Any]
 
 MODEL, NATIVE, TWIN = "model", "native", "twin"
 COPROCESSOR, ENGINE, ARRAY = "coprocessor", "engine", "array"
-TARGETS = (MODEL, NATIVE, TWIN, COPROCESSOR, ENGINE, ARRAY)
+BOARD = "board"
+TARGETS = (MODEL, NATIVE, TWIN, COPROCESSOR, ENGINE, ARRAY, BOARD)
 SIMULATED = (COPROCESSOR, ENGINE, ARRAY)  # in RTL
 OF_RESULTS = ("out", "show", "animate")  # say what becomes of results, not what they are
 STEP = "step"  # the old name of the engine in make, of its model in `call`

@@ -23,7 +23,7 @@ from rich.text import Text
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.app.engines import check_word, engine
 from pymodel.app.hardware_run import usable_simulator, watched
-from pymodel.app.options import ARRAY, ENGINE, NATIVE, TWIN, Asked
+from pymodel.app.options import ARRAY, BOARD, ENGINE, NATIVE, TWIN, Asked
 from pymodel.arith.fp import Format
 from pymodel.compile.robot_kernels import count, recorded, told_of
 from pymodel.compile.schedule import bounds
@@ -127,6 +127,8 @@ def _run(options: Asked, robot: Robot, hardware: Hardware | None, out: Path) -> 
         found = _natively(options, small, states)
     elif options.target == TWIN:
         found = _on_twin(options, small, states)
+    elif options.target == BOARD:
+        found = _on_board(options, small, states)
     elif hardware is None:
         found = _on_model(options, small, states)
     elif options.target == ARRAY:
@@ -169,7 +171,7 @@ def _verdict(options: Asked, summary: Mapping[str, Any], found: Found, finite: b
 
 def _compared(options: Asked, summary: Mapping[str, Any]) -> str:
     words = f"{summary['words_compared']} words"
-    if options.target in (ENGINE, ARRAY):
+    if options.target in (ENGINE, ARRAY, BOARD):
         return f"{words}: identical to the text"
     first = min(options.rows, ROWS_COMPARED)
     return f"the {words} of the first {first}: identical to the model"
@@ -304,6 +306,15 @@ def _on_array(options: Asked, robot: Robot, hardware: Hardware, out: Path) -> Fo
     }
     outputs = array.functions[options.function].outputs
     return _found(options, robot, outputs, machine.fmt, calls, figures, problem)
+
+
+def _on_board(options: Asked, robot: Robot, states: robot_calls.Table) -> Found:
+    """Have a board do the calls, and compare every word with the text."""
+    from pymodel.app.board_run import robot_on_board
+
+    calls, call, figures, problem = robot_on_board(options, robot, states)
+    fmt = call.program.machine.fmt
+    return _found(options, robot, call.outputs, fmt, calls, figures, problem)
 
 
 def _job(options: Asked, out: Path) -> dict[str, Any]:

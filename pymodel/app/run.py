@@ -9,7 +9,7 @@ from typing import Any
 
 from pymodel.app.checks import algorithm
 from pymodel.app.engines import engine
-from pymodel.app.options import MODEL, NATIVE, TWIN, Asked
+from pymodel.app.options import BOARD, MODEL, NATIVE, TWIN, Asked
 from pymodel.arith import scalars
 from pymodel.arith.errors import RunError
 from pymodel.mechanism.scenario import Scenario
@@ -76,6 +76,10 @@ def _run(
         )
     if asked.target == TWIN:
         return _run_twin(scenario, asked, options)
+    if asked.target == BOARD:
+        from pymodel.app.board_run import run_board
+
+        return run_board(asked)
     from pymodel.app.hardware_run import run_hardware  # cocotb takes a second
 
     return run_hardware(asked)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pymodel.app.options import (
     ARRAY,
+    BOARD,
     COPROCESSOR,
     ENGINE,
     MODEL,
@@ -46,6 +47,7 @@ BASES = {
     TWIN: ("ldl", "blocks"),
     COPROCESSOR: ("ldup",),
     ENGINE: ("ldl", "blocks"),
+    BOARD: ("ldl", "blocks"),
 }
 
 
@@ -157,6 +159,24 @@ SEED = Option(
     "N",
     1,
 )
+PORT = Option("port", "serial port of the board, as /dev/ttyUSB0", str, "DEVICE", used_by=(BOARD,))
+BAUD = Option(
+    "baud",
+    "bits a second on that port",
+    Whole(1200, 12_000_000),
+    "N",
+    3_000_000,
+    used_by=(BOARD,),
+)
+WAIT = Option(
+    "wait",
+    "seconds before a frame is sent again",
+    decimal_number,
+    "S",
+    0.25,
+    used_by=(BOARD,),
+    hidden=True,
+)
 WAVES = Option("waves", "waveforms (FST) into build/waves", used_by=SIMULATED)
 REFERENCE = Option(
     "no-reference",
@@ -230,9 +250,9 @@ RUN = Argument("DIR", "folder with the run.csv of an earlier run")
 
 _PENDULUM, _FOUR_BAR = "scenarios/double_pendulum.toml", "scenarios/four_bar.toml"
 _IIWA = "robots/iiwa14.urdf"
-_ON_RUN = (MODEL, NATIVE, TWIN, COPROCESSOR, ENGINE)
+_ON_RUN = (MODEL, NATIVE, TWIN, COPROCESSOR, ENGINE, BOARD)
 _ON_SWEEP = (MODEL, NATIVE, TWIN, ENGINE)
-_ON_ROBOT = (MODEL, NATIVE, TWIN, ENGINE, ARRAY)
+_ON_ROBOT = (MODEL, NATIVE, TWIN, ENGINE, ARRAY, BOARD)
 _ON_CALL = (MODEL, NATIVE, TWIN)
 _ON_LOOP = (MODEL, NATIVE, TWIN, ENGINE)
 
@@ -250,10 +270,13 @@ COMMANDS = (
             ARITH,
             STEPS,
             REBASE,
-            replace(PROJECT, used_by=(MODEL, NATIVE, TWIN, ENGINE)),
+            replace(PROJECT, used_by=(MODEL, NATIVE, TWIN, ENGINE, BOARD)),
             BASE,
             SHAPE,
             LANE,
+            PORT,
+            BAUD,
+            WAIT,
             SIM,
             replace(SEED, used_by=SIMULATED),
             WAVES,
@@ -348,6 +371,9 @@ COMMANDS = (
             Option("rows", "random states, a call each", Whole(1, MAX_ROWS), "N", 16),
             ARITH,
             LANE,
+            PORT,
+            BAUD,
+            WAIT,
             SIM,
             SEED,
             WAVES,
@@ -594,6 +620,19 @@ COMMANDS = (
         ),
         example={"NAME": "pendulum"},
         leaves_nothing=True,
+    ),
+    Command(
+        "board",
+        "Try all that a board should do, and compare every word with the model",
+        "pymodel.app.board_run:board",
+        (Argument("ACTION", "selftest", OneOf("selftest")),),
+        (
+            replace(PORT, used_by=(), needed=True),
+            replace(BAUD, used_by=()),
+            replace(WAIT, used_by=()),
+            Option("minutes", "go on for so long, once at least", Whole(0, 10_000), "N", 0),
+        ),
+        example={"ACTION": "selftest", "port": "/dev/ttyUSB0"},
     ),
     Command(
         "doctor",

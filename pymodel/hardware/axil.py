@@ -17,7 +17,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # cocotbext-axi under cocotb 2
     from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
-from cocotb.triggers import ValueChange
+from cocotb.triggers import Timer, ValueChange
 
 from pymodel.hardware import wide
 from pymodel.hardware.batch import (
@@ -28,8 +28,10 @@ from pymodel.hardware.batch import (
     WRITE,
     Answers,
     Batch,
+    now,
     packed,
 )
+from pymodel.hardware.clock import PERIOD_NS
 from pymodel.hardware.waiting import AnswerError, within
 from pymodel.machine.registers import WORD_BYTES, Map
 
@@ -66,6 +68,11 @@ class Registers:
         self.dut = dut
         self.batches = True  # whole words go in batches
         self._unknown = {"write": "", "read": ""}  # an answer with bits that are not known
+        self.attach(dut)
+        self._start = 0  # changes with each batch
+
+    def attach(self, dut: Any) -> None:
+        """Drive the bus of the simulated top level."""
         if self.alone:
             for name in DRIVEN:
                 getattr(dut, f"s_axil_{name}").value = 0
@@ -75,7 +82,14 @@ class Registers:
             self.master = AxiLiteMaster(bus, dut.clk_i, dut.rst_ni, reset_active_level=False)
             for response in (("b", "bresp"), ("r", "rdata"), ("r", "rresp")):
                 self._let_unknown_bits_pass(*response)
-        self._start = 0  # changes with each batch
+
+    def now(self) -> int:
+        """Clock cycles since the simulation began."""
+        return now()
+
+    async def pause(self, cycles: int) -> None:
+        """Wait for so many clock cycles."""
+        await Timer(cycles * PERIOD_NS, "ns")
 
     def _channel(self, name: str) -> Any:
         """Of cocotbext-axi's master."""

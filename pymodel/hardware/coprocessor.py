@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pymodel.hardware.axil import Registers
-from pymodel.hardware.batch import now
 from pymodel.machine.registers import Map, Register
 
 RUN_CYCLES = 20_000  # more than any run of a co-processor takes
@@ -46,10 +45,10 @@ class Coprocessor(Registers):
         self._since = 0
 
     def _start_watch(self) -> None:
-        self._since = now()
+        self._since = self.now()
 
     def _account(self, phase: str, what: str, words: int, until: int | None = None) -> None:
-        before, self._since = self._since, now() if until is None else until
+        before, self._since = self._since, self.now() if until is None else until
         self.cycles[f"{phase} {what}"] += self._since - before
         self.words[f"{phase} {what}"] += words
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import cocotb
 import numpy as np
-from cocotb.utils import get_sim_time
 
 from pymodel.arith.fp import Format
 from pymodel.hardware import times
@@ -172,7 +171,7 @@ class Scoreboard:
     def observe(self, channel: str, got: int, cycle: int | None = None) -> None:
         """Check a value that came on a channel against the oldest one expected there."""
         if not self._queues[channel]:
-            when = _when(cycle, get_sim_time("ns"))
+            when = _when(cycle, times.now_ns())
             raise AssertionError(
                 f"{channel}: {got:#x} came {when} but nothing was expected\n  rerun  {self.rerun}"
             )
@@ -189,7 +188,7 @@ class Scoreboard:
         """
         bits = str(value)
         if bits.strip("01"):
-            when = _when(cycle, get_sim_time("ns"))
+            when = _when(cycle, times.now_ns())
             unknown = f"{signal} has unknown bits {when}: {bits}"
             raise AssertionError(f"{unknown}\n  rerun  {self.rerun}")
         return int(bits, 2)
@@ -232,7 +231,7 @@ class Scoreboard:
         ns
             When it was, in nanoseconds; None for now.
         """
-        ns = get_sim_time("ns") if ns is None else ns
+        ns = times.now_ns() if ns is None else ns
         lines = [f"{signal} differs {_when(cycle, ns)}{f' ({context})' if context else ''}"]
         bits = bits or (None if fmt is None else fmt.width)
         self.model.mismatch(signal, want, bits)

@@ -5,10 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from cocotb.triggers import Timer
-
-from pymodel.hardware.batch import now
-from pymodel.hardware.clock import PERIOD_NS
 from pymodel.hardware.programmable import (
     COMMON,
     Programmable,
@@ -215,7 +211,7 @@ class StepEngine(Programmable):
         trace = [] if trace is None else trace
         accesses = 1
         limit = self._pace + START_CYCLES + MARGIN_CYCLES
-        last = now()
+        last = self.now()
         while True:
             self.status = await self.read("STATUS")
             taken = await self.take(trace)
@@ -225,10 +221,10 @@ class StepEngine(Programmable):
             if not self.field("STATUS", "BUSY", self.status):
                 break
             if taken:
-                last = now()
-            if now() - last > limit:
+                last = self.now()
+            if self.now() - last > limit:
                 raise HangError(f"a run to end, {len(trace)} words traced, {self.state()}", limit)
-            await Timer(interval * PERIOD_NS, "ns")
+            await self.pause(interval)
         while await self.take(trace):  # the last word was seen a cycle after it came
             pass
         (cycles,), (steps_done,) = await self.batch().read("CYCLES").read("STEPS_DONE").run()

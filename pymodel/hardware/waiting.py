@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from cocotb.triggers import FallingEdge, RisingEdge, SimTimeoutError, with_timeout
-from cocotb.utils import get_sim_time
 
 from pymodel.hardware import times
 from pymodel.hardware.clock import PERIOD_NS
@@ -25,7 +24,7 @@ class HangError(AssertionError):
     """
 
     def __init__(self, what: str, cycles: int) -> None:
-        at = times.text(get_sim_time("ns"))
+        at = times.text(times.now_ns())
         super().__init__(f"hang at {at}, after {cycles} cycles: {what}")
 
 
@@ -47,7 +46,7 @@ class AnswerError(AssertionError):
     """
 
     def __init__(self, access: str, name: str, what: str) -> None:
-        super().__init__(f"{access} of {name} at {times.text(get_sim_time('ns'))}: {what}")
+        super().__init__(f"{access} of {name} at {times.text(times.now_ns())}: {what}")
 
 
 class TraceError(AnswerError):
@@ -70,11 +69,11 @@ class Deadline:
 
     def __init__(self, cycles: int, what: Callable[[], str]) -> None:
         self._cycles, self._what = cycles, what
-        self._end = get_sim_time("ns") + cycles * PERIOD_NS
+        self._end = times.now_ns() + cycles * PERIOD_NS
 
     def check(self) -> None:
         """Raise HangError if the limit has passed."""
-        if get_sim_time("ns") > self._end:
+        if times.now_ns() > self._end:
             raise HangError(self._what(), self._cycles)
 
 

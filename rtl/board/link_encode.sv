@@ -1,11 +1,11 @@
 // Frames into bytes of the link (docs/board.md): words of a memory, and the CRC behind them, in
 // COBS, with a zero byte at the end.
 //
-// It goes through the bytes three times, two cycles for each: for the checksum, block by block for
-// the next zero, and to send.
+// It goes through the bytes three times, three cycles for each: for the checksum, block by block
+// for the next zero, and to send.
 //
-// Latency: 8 cycles for each word, and 2 for each byte of the first block, up to the first byte.
-// Throughput: that of the line, but for 2 cycles a byte between blocks.
+// Latency: 12 cycles for each word, and 3 for each byte of the first block, up to the first byte.
+// Throughput: that of the line, but for 3 cycles a byte between blocks.
 
 module link_encode
   import link_pkg::*;
@@ -18,7 +18,7 @@ module link_encode
   input  logic [FRAME_W-1:0] words_i,  // with `start_i`
 
   output logic [FRAME_W-1:0] address_o,
-  input  logic [WORD_W-1:0]  data_i,  // of a cycle before
+  input  logic [WORD_W-1:0]  data_i,  // of two cycles before
 
   output logic              valid_o,
   input  logic              ready_i,
@@ -40,7 +40,7 @@ module link_encode
   logic [AT_W-1:0] place, end_of_all;
   logic [BYTE_W-1:0] code_q, left_q;
   logic [WORD_W-1:0] crc_q;
-  logic fetched_q;  // `data_i` is the word at `place`
+  logic near_q, fetched_q;  // `data_i` will be, and is, the word at `place`
   logic last_q;  // no zero follows the block, and nothing else
 
   assign ready_o = state_q == IDLE;
@@ -53,11 +53,20 @@ module link_encode
   assign here = place >= size_q ? ~crc_q : data_i;
   assign octet = here[BYTE_W*32'(place[1:0])+:BYTE_W];
 
-  assign valid_o = state_q == CODE || (state_q == COPY && fetched_q) || state_q == FINISH;
+  assign valid_o = state_q == CODE || (state_q == COPY && fetched_q && left_q != '0) ||
+                   state_q == FINISH;
   assign data_o = state_q == CODE ? code_q : state_q == COPY ? octet : '0;
 
+  // Another place comes next
+  logic ends, moves;
+  assign ends = scan_q == end_of_all || code_q == LONGEST;
+  assign moves = state_q == IDLE || (state_q == CHECK && fetched_q) ||
+                 (state_q == SCAN && (ends || fetched_q)) ||
+                 (state_q == COPY && (left_q == '0 || (fetched_q && ready_i)));
+
   always_ff @(posedge clk_i) begin
-    fetched_q <= 1'b0;
+    near_q <= !moves;
+    fetched_q <= near_q && !moves;
     if (state_q == IDLE) begin
       at_q <= '0;
       scan_q <= '0;
@@ -67,7 +76,6 @@ module link_encode
         state_q <= CHECK;
       end
     end else if (state_q == CHECK) begin
-      fetched_q <= !fetched_q;
       if (fetched_q) begin
         crc_q <= crc_after(crc_q, octet);
         at_q <= at_q + 1'b1;
@@ -78,11 +86,9 @@ module link_encode
         end
       end
     end else if (state_q == SCAN) begin
-      fetched_q <= !fetched_q;
       last_q <= scan_q == end_of_all;
-      if (scan_q == end_of_all || code_q == LONGEST) begin
+      if (ends) begin
         state_q <= CODE;
-        fetched_q <= 1'b0;
       end else if (fetched_q) begin
         scan_q <= scan_q + 1'b1;
         if (octet == '0) begin
@@ -97,12 +103,10 @@ module link_encode
         state_q <= COPY;
       end
     end else if (state_q == COPY) begin
-      fetched_q <= !(fetched_q && ready_i);
       if (left_q == '0) begin
         at_q <= scan_q;
         code_q <= BYTE_W'(1);
         state_q <= last_q ? FINISH : SCAN;
-        fetched_q <= 1'b0;
       end else if (fetched_q && ready_i) begin
         left_q <= left_q - 1'b1;
         at_q <= at_q + 1'b1;

@@ -5,7 +5,7 @@
 // dropped, and so are all before the first HELLO. Its words are read from the half of the memory
 // that `half_o` names, the words of its answer written to the memory of answers.
 //
-// Latency: 2 cycles for each word of the frame, and those of the bus. Throughput: one at a time.
+// Latency: 3 cycles for each word of the frame, and those of the bus. Throughput: one at a time.
 
 module link_master
   import link_pkg::*;
@@ -21,7 +21,7 @@ module link_master
   output logic               full_o,   // two are
   output logic               half_o,
   output logic [FRAME_W-1:0] address_o,
-  input  logic [WORD_W-1:0]  word_i,   // of a cycle before
+  input  logic [WORD_W-1:0]  word_i,   // of two cycles before
 
   // answers
   output logic                        write_o,
@@ -99,7 +99,7 @@ module link_master
   // The frame that is done
   // ---------------------------------------------------------------------------------------------
   logic [2:0] state_q;
-  logic fetched_q;  // `word_i` is the word at `at_q`
+  logic near_q, fetched_q;  // `word_i` will be, and is, the word at `at_q`
   logic [FRAME_W-1:0] at_q, out_q;  // words of the frame, and of its answer
   logic [WINDOW_W-1:0] slot_q;
   logic [ADDRESS_W-1:0] address_q;
@@ -131,19 +131,20 @@ module link_master
   assign words_o = lengths_q[FRAME_W*32'(slot_o)+:FRAME_W];
 
   always_ff @(posedge clk_i) begin
-    fetched_q <= 1'b0;
+    near_q <= 1'b1;
+    fetched_q <= near_q;
     if (send_o && ready_i) begin
       send_q <= send_q + 1'b1;
     end
     if (state_q == IDLE) begin
-      at_q <= '0;
-      fetched_q <= 1'b1;
-      if (waiting_q != '0 && fetched_q && at_q == '0) begin
+      if (waiting_q != '0 && fetched_q) begin
         state_q <= HEADER;
       end
     end else if (state_q == HEADER) begin
       slot_q <= word_i[WINDOW_W-1:0];
       at_q <= FRAME_W'(1);
+      near_q <= 1'b0;
+      fetched_q <= 1'b0;
       out_q <= FRAME_W'(1);
       accesses_q <= COUNT_W'(1);
       failed_q <= '0;
@@ -160,7 +161,6 @@ module link_master
       out_q <= FRAME_W'(2);
       state_q <= OPERATION;
     end else if (state_q == OPERATION) begin
-      fetched_q <= !fetched_q;
       address_q <= word_i[WORD_W-1:COUNT_W];
       address_q[OP_FIXED:OP_WRITE] <= '0;
       fixed_q <= word_i[COUNT_W+OP_FIXED];
@@ -169,15 +169,19 @@ module link_master
         state_q <= STATUS;
       end else if (fetched_q) begin
         at_q <= at_q + 1'b1;
+        near_q <= 1'b0;
+        fetched_q <= 1'b0;
         if (word_i[COUNT_W-1:0] != '0) begin
           state_q <= word_i[COUNT_W+OP_WRITE] ? WRITE : READ;
         end
       end
     end else if (state_q == WRITE || state_q == READ) begin
-      fetched_q <= !bus_done;
+      if (bus_done || left_q == '0) begin
+        near_q <= 1'b0;
+        fetched_q <= 1'b0;
+      end
       if (left_q == '0) begin
         state_q <= OPERATION;
-        fetched_q <= 1'b0;
       end else if (state_q == WRITE ? at_end : out_q == LAST_WORD) begin
         failed_q <= failed_q == '0 ? accesses_q : failed_q;  // no such word, or no room for it
         state_q <= STATUS;
@@ -198,10 +202,15 @@ module link_master
       state_q <= DROP;
     end else begin
       at_q <= '0;
+      near_q <= 1'b0;
+      fetched_q <= 1'b0;
       state_q <= IDLE;
     end
     if (!rst_ni) begin
       state_q <= IDLE;
+      at_q <= '0;
+      near_q <= 1'b0;
+      fetched_q <= 1'b0;
       linked_q <= 1'b0;
       kept_q <= '0;
       next_q <= '0;

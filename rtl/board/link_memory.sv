@@ -1,6 +1,7 @@
 // Words of frames: a memory with one write port and one read port. Nothing is reset.
 //
-// Latency: 1 cycle from an address to its word; what is written can be read in the next cycle.
+// Latency: 2 cycles from an address to its word, one of them for a register behind the block RAM;
+// what is written can be read in the next cycle.
 // Throughput: one write and one read a cycle.
 
 module link_memory
@@ -22,14 +23,15 @@ module link_memory
   end
 
   (* ram_style = "block", no_rw_check *) logic [WORD_W-1:0] memory_q[DEPTH];
-  logic [WORD_W-1:0] read_q;
-  assign read_data_o = read_q;
+  logic [WORD_W-1:0] read_q, data_q;
+  assign read_data_o = data_q;
 
   always_ff @(posedge clk_i) begin
     if (write_i) begin
       memory_q[write_address_i] <= write_data_i;
     end
     read_q <= memory_q[read_address_i];
+    data_q <= read_q;
   end
 
 endmodule

@@ -7,7 +7,7 @@
 //
 // A slave that does not answer makes the link wait: there is no way to take back a request.
 //
-// Latency: from a frame's last stop bit to the first start bit of the answer 2 cycles a word of the
+// Latency: from a frame's last stop bit to the first start bit of the answer 3 cycles a word of the
 // frame, those of the bus, and those of link_encode. Throughput: frames and answers back to back.
 
 module uart_axil

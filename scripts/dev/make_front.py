@@ -26,7 +26,7 @@ ALWAYS = ("CI", "PYTHON", "CC", "CXX", "HOME", "PATH", "TMPDIR", "OPENBLAS_NUM_T
 ALWAYS += ("PYMODEL_CACHE", "PYTEST_ADDOPTS")
 ALWAYS_IN = ("CCACHE_", "DASK_", "PIP_", "UV_", "XDG_")
 LISTS = ("UNITS", "BENCHES")  # arguments without dashes: words between spaces
-SWITCHES = ("CHANGED", "FAST", "FIRST", "PLANT", "WAVES", "WHOLE")  # 0 or 1
+SWITCHES = ("CHANGED", "CHECK", "FAST", "FIRST", "PLANT", "WAVES", "WHOLE")  # 0 or 1
 SIMULATORS = ("icarus", "verilator")
 
 
@@ -244,6 +244,12 @@ def mutate(given: Variables) -> int:
     given = {"SET_UP": "synth formal verilator", **given}
     options = [*words(given), *(["--seed", *seeds] if seeds else [])]
     return program("scripts.evidence.mutate.run", options)
+
+
+def board_sim(given: Variables) -> int:
+    """A host's program on a simulated board."""
+    set_up(*simulators(given.get("SIM")))
+    return program("scripts.evidence.board_sim", words(given))
 
 
 def bench(given: Variables) -> int:
@@ -522,6 +528,18 @@ TARGETS = {
         'area and clock of all hardware [UNITS="fp_add step_engine:2+2" FAMILY=ecp5 SEEDS=3]',
         "UNITS FAMILY SEEDS",
         programs(f"{_E}cost.synth", set_up="synth"),
+    ),
+    "bitstream": Target(
+        PROOF,
+        "build/bitstream/<board>/top.bit, with a report [BOARD=ulx3s CLOCK=70 SEEDS=3 CHECK=1]",
+        "BOARD CLOCK SEEDS CHECK",
+        programs(f"{_E}bitstream", set_up="synth"),
+    ),
+    "board-sim": Target(
+        PROOF,
+        "a host's program over a pseudo-terminal, a board's simulated pins behind it [STEPS=]",
+        "SIM STEPS",
+        board_sim,
     ),
     "families": Target(
         PROOF,

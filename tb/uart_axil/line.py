@@ -5,12 +5,11 @@ from typing import Any
 import cocotb
 import numpy as np
 from cocotb.task import bridge, resume
-from cocotb.triggers import Event, FallingEdge, SimTimeoutError, Timer, with_timeout
+from cocotb.triggers import Event, SimTimeoutError, with_timeout
 
 from pymodel.hardware.link import DELIMITER, Link
+from pymodel.hardware.serial_pins import SerialPins
 
-BITS = 8
-BYTE_BITS = BITS + 2  # with start and stop
 FRAME_BYTES = 700  # a frame takes less on the line, and so does what is done with it
 
 
@@ -32,6 +31,8 @@ class Line:
     ----------
     noise
         Probability that a bit is inverted, or that a byte is lost or comes from nowhere, of each.
+    pins
+        The line.
     byte_s
         How long a byte takes.
     link
@@ -39,14 +40,13 @@ class Line:
     """
 
     def __init__(self, dut: Any, baud: float, rng: np.random.Generator) -> None:
-        self._dut, self._rng = dut, rng
-        self._bit_ps = round(1e12 / baud)
+        self._rng = rng
+        self.pins = SerialPins(dut, baud, self._hit)
         self._queue, self._bytes = bytearray(), bytearray()
         self._some, self._came = Event(), Event()
         self.noise = 0.0
-        self.byte_s = BYTE_BITS / baud
+        self.byte_s = self.pins.byte_s
         self.link = Link(self, FRAME_BYTES * self.byte_s)
-        dut.rx_i.value = 1
         cocotb.start_soon(self._send())
         cocotb.start_soon(self._listen())
 
@@ -88,7 +88,7 @@ class Line:
                 self._some.clear()
                 await self._some.wait()
             for octet in self._damaged(self._queue.pop(0)):
-                await self.put(octet)
+                await self.pins.send(octet)
 
     def _damaged(self, octet: int) -> list[int]:
         """What becomes of a byte: nothing, itself, or itself and another one."""
@@ -99,21 +99,9 @@ class Line:
     def _hit(self) -> bool:
         return bool(self.noise) and self._rng.random() < self.noise
 
-    async def put(self, octet: int, stop: int = 1) -> None:
-        """Send a byte now."""
-        for bit in (0, *(octet >> i & 1 for i in range(BITS)), stop):
-            self._dut.rx_i.value = bit ^ self._hit()
-            await Timer(self._bit_ps, "ps")
-        self._dut.rx_i.value = 1
-
     async def _listen(self) -> None:
         while True:
-            await FallingEdge(self._dut.tx_o)
-            await Timer(self._bit_ps * 3 // 2, "ps")
-            octet = 0
-            for i in range(BITS):
-                octet |= (int(self._dut.tx_o.value) ^ self._hit()) << i
-                await Timer(self._bit_ps, "ps")
-            if int(self._dut.tx_o.value):  # else it is no byte
+            octet = await self.pins.receive()
+            if octet is not None:
                 self._bytes += bytes(self._damaged(octet))
                 self._came.set()

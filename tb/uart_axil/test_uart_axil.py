@@ -257,7 +257,7 @@ async def refused(dut, board):
     while line._queue:
         await Timer(10, "us")
     for _ in range(2):
-        await line.put(0, stop=0)  # a break
+        await line.pins.send(0, stop=0)  # a break
     await Timer(round(4e9 * line.byte_s), "ns")
     board.compare("bytes that answer them", len(line._bytes), 0)
     await session.compare([Operation(COUNTER, 1, [3]), Operation(WRITES, 1)], "then")

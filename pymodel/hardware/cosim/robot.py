@@ -10,7 +10,7 @@ rounded to the format, and for the first call, as for those that are not finite,
 the specification.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,9 +76,28 @@ async def _function(
         seed = int(board.rng.integers(MAX_SEED))
         table = random_states(robot, function, settings["rows"], seed)
     batch = bits_of(fmt, {name: table[name] for name in call.kernel.inputs})
-    found = await _in_hardware(engine, call, batch)
+    found = await in_hardware(engine, call, batch)
     if out:
         found.write(Path(out))
+    compare(board, fmt, robot, function, batch, found, method)
+
+
+def compare(
+    board: Scoreboard,
+    fmt: Format,
+    robot: Robot,
+    function: str,
+    batch: Sequence[Mapping[str, int]],
+    found: Calls,
+    method: str,
+) -> None:
+    """Compare calls in hardware with the text.
+
+    Raises
+    ------
+    AssertionError
+        If a word differs.
+    """
     numbers = _numbers(function, robot, fmt, batch, method)
     for row, (inputs, results) in enumerate(zip(batch, found.results, strict=True)):
         context = f"{function} of {robot.name}, call {row + 1}"
@@ -109,14 +128,30 @@ def _numbers(
     return {name: np.broadcast_to(x.values, len(batch)).tolist() for name, x in found.items()}
 
 
-async def _in_hardware(engine: StepEngine, call: Call, batch: Sequence[Mapping[str, int]]) -> Calls:
+async def in_hardware(
+    engine: StepEngine,
+    call: Call,
+    batch: Sequence[Mapping[str, int]],
+    tell: Callable[[int, int], None] = print_progress,
+) -> Calls:
+    """Load a program, and call it with each row of inputs.
+
+    Parameters
+    ----------
+    engine
+        Simulated or not.
+    call, batch
+        The program; name -> bits of each call's inputs.
+    tell
+        Is told how many calls are done, and all.
+    """
     await engine.forget()
     await engine.load_program(call.program.encoded())
     await engine.write_registers(call.image)
     results: list[Mapping[str, int] | None] = []
     flags = cycles = 0
     for together in batched(batch, engine.machine.contexts):
-        print_progress(len(results), len(batch))
+        tell(len(results), len(batch))
         await engine.forget()
         await engine.write_registers(call.registers(*together))
         outcome = await engine.run(call.program, steps=1, save=1, after=call.traced)

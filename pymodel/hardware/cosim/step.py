@@ -82,7 +82,7 @@ async def _variations(asked: Variations, engine: StepEngine, board: Scoreboard) 
             await engine.load_program(words)
             loaded = words
         try:
-            outcome, ((trajectory, stopped),) = await _compared(board, engine, run, asked.options)
+            outcome, ((trajectory, stopped),) = await compared(board, engine, run, asked.options)
             trajectory = trajectory and replace(trajectory, flags=outcome.flags)
             arithmetic = BitExact(engine.machine.fmt).name
             found = (scenario, trajectory, stopped, outcome.cycles)
@@ -121,17 +121,35 @@ async def _one(
     folder = folder_of(bench)
     folder.mkdir(parents=True, exist_ok=True)
     with columns.on_disk(folder):
-        await _compared(board, engine, run, options, hand_over)
+        await compared(board, engine, run, options, hand_over)
 
 
-async def _compared(
+async def compared(
     board: Scoreboard,
     engine: StepEngine,
     run: engine_runs.Run,
     options: dict[str, Any],
     before: Callable[[Outcome, list[Found]], None] = lambda outcome, found: None,
+    tell: Callable[[int, int], None] = print_progress,
 ) -> tuple[Outcome, list[Found]]:
-    """Run what is loaded, and compare it with the model; ``before`` that, it is told what came."""
+    """Run what is loaded, and compare it with the model.
+
+    Parameters
+    ----------
+    board, engine
+        The scoreboard and the engine, simulated or not.
+    run, options
+        What was prepared, and with which options.
+    before
+        Is told what came, before it is compared.
+    tell
+        Is told steps done and all steps, now and then.
+
+    Raises
+    ------
+    AssertionError
+        If anything differs.
+    """
     arguments: dict[str, Any] = {
         "program": run.program,
         "steps": run.steps,
@@ -144,7 +162,7 @@ async def _compared(
     async with seen_from_inside(engine, board, run.image, **arguments):
         outcome = await engine.run(
             **arguments,
-            watch=lambda taken: print_progress(run.steps_traced(taken), run.scenarios[0].steps),
+            watch=lambda taken: tell(run.steps_traced(taken), run.scenarios[0].steps),
             trace=array("Q"),  # of a long run: it takes less memory than a list
         )
         assert outcome.stopped or outcome.steps_done == run.steps, "the engine refused the run"

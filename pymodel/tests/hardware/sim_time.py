@@ -6,7 +6,7 @@ import cocotb
 import numpy as np
 import pytest
 
-from pymodel.hardware import scoreboard, waiting
+from pymodel.hardware import times
 from pymodel.hardware.scoreboard import Scoreboard
 
 
@@ -15,8 +15,7 @@ def sim_time(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """What stands for the simulated time in a checker: a list of one number, ns."""
     time = [5.0]
     monkeypatch.setattr(cocotb, "log", logging.getLogger("cocotb"), raising=False)
-    for module in (scoreboard, waiting):
-        monkeypatch.setattr(module, "get_sim_time", lambda unit: time[0])
+    monkeypatch.setattr(times, "now_ns", lambda: time[0])
     return time
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from pymodel.arith.fp import BINARY32
 from pymodel.compile.kernel import record
-from pymodel.hardware import scoreboard, step_watch
+from pymodel.hardware import step_watch, times
 from pymodel.hardware.scoreboard import Scoreboard
 from pymodel.hardware.step_watch import END, WORDS, Judge, Sequencer, seen_from_inside, watched
 from pymodel.hardware.waiting import TraceError
@@ -241,7 +241,7 @@ def test_a_step_behind_the_last_one(call):
 
 
 def test_text(monkeypatch):
-    monkeypatch.setattr(scoreboard, "get_sim_time", lambda unit: 52665)
+    monkeypatch.setattr(times, "now_ns", lambda: 52665)
     board = Scoreboard("runs", None, "make it WAVES=1")
     text = board.mismatch("y_o[1]", None, BINARY32.one, BINARY32, details=[("value", "q[0]")])
     assert text.splitlines() == [

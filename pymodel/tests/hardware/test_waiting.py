@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from pymodel.hardware import step_engine as engines
 from pymodel.hardware import waiting
 from pymodel.hardware.clock import PERIOD_NS
 from pymodel.hardware.step_engine import MARGIN_CYCLES, Outcome, StepEngine, compare_end
@@ -95,8 +94,8 @@ def test_a_run_of_the_step_engine_that_neither_ends_nor_traces_hangs(sim_time, m
     monkeypatch.setattr(engine, "read", read)
     monkeypatch.setattr(engine, "take", take)
     monkeypatch.setattr(engine, "_start_watch", lambda: None)
-    monkeypatch.setattr(engines, "now", lambda: round(sim_time[0] / PERIOD_NS))
-    monkeypatch.setattr(engines, "Timer", lambda ns, unit: later(ns // PERIOD_NS))
+    monkeypatch.setattr(engine, "now", lambda: round(sim_time[0] / PERIOD_NS))
+    monkeypatch.setattr(engine, "pause", later)
     with pytest.raises(HangError, match="a run to end, 0 words traced, STATUS .*BUSY 1"):
         asyncio.run(engine.finish(40))
     assert 50 + MARGIN_CYCLES < (len(looks) - 2) * 40 < 50 + MARGIN_CYCLES + 3 * 40

@@ -1,0 +1,132 @@
+"""A host's whole program on one side of a pseudo-terminal, the pins of a board on the other.
+
+Settings: ``command``, the arguments of ``python -m pymodel`` besides the port, and ``out``, a file
+for what it prints. The simulation goes on until the program has ended.
+"""
+
+import os
+import subprocess
+import sys
+import time
+import tty
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import cocotb
+from cocotb.triggers import Timer
+
+from pymodel.hardware import clock
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.clock import PERIOD_NS
+from pymodel.hardware.configs import Config
+from pymodel.hardware.places import BUILD, PACKAGE
+from pymodel.hardware.scoreboard import Scoreboard
+from pymodel.hardware.serial_pins import SerialPins
+from pymodel.hardware.simulation import TASK_ENV
+
+CLOCK_HZ = 1_000_000_000 // PERIOD_NS
+USB_BAUD, FASTEST_BAUD = 3_000_000, CLOCK_HZ // 8
+USB, FAST = "usb", "fast"  # configurations
+TEST = "host_program"  # the cocotb test
+SAME = "bit-identical to the model"  # what the host says
+WAIT_S = "60"  # of the host, which a simulation keeps waiting
+LOOK_US, IDLE_LOOKS, IDLE_S = 10, 100, 1e-3
+MOST_BYTES = 4096  # taken from the terminal at once
+#: The host's environment has nothing of the simulator's: it is a program of its own.
+OURS = (TASK_ENV, "COCOTB_", "PYGPI_", "TOPLEVEL", "LIBPYTHON_LOC", "GPI_", "LD_PRELOAD")
+
+
+def command(steps: int) -> list[str]:
+    """The host's command: a run of the double pendulum."""
+    return ["run", "double_pendulum", "--steps", str(steps), "--no-reference"]
+
+
+def config(name: str, baud: int, steps: int, long: bool = False, **parameters: int) -> Config:
+    """A rate of the line, steps of the double pendulum, and the engine's parameters."""
+    params = {"CLOCK_HZ": CLOCK_HZ, "BAUD": baud} | parameters
+    return Config(name, params, {"command": command(steps)}, long=long)
+
+
+def bench(configs: Sequence[Config], module: str = "") -> Bench:
+    """The bench of some configurations, whose tests are in a module: in tb/ unless given."""
+    return Bench("cosim_board", "board_engine", configs, module=module)
+
+
+def test_of(bench: Bench) -> Any:
+    """The cocotb test of a bench."""
+
+    @bench.test(timeout_us=60_000_000)
+    async def host_program(dut: Any, board: Scoreboard) -> None:
+        """The host's program finds the board, runs, and compares every word with the model."""
+        pins = SerialPins(dut, bench.params["BAUD"])
+        await clock.start(dut)
+        default = BUILD / bench.name / f"{bench.config.name}-{bench.simulator}.log"
+        log = Path(bench.settings.get("out") or default)
+        log.parent.mkdir(parents=True, exist_ok=True)
+        status = await _Host(dut, pins, bench.settings["command"], log).served()
+        said = log.read_text()
+        board.compare("exit status", status, 0, context=said[-400:])
+        board.compare(SAME, int(SAME in said), 1, context=said[-400:])
+
+    return host_program
+
+
+class _Host:
+    """A host's program, and the terminal between it and the pins."""
+
+    def __init__(self, dut: Any, pins: SerialPins, command: Sequence[str], log: Path) -> None:
+        self._pins, self._moved = pins, 0
+        self._board, host = os.openpty()
+        tty.setraw(host)
+        os.set_blocking(self._board, False)
+        names = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+        names["PYTHONPATH"] = str(PACKAGE.parent)
+        out = ["--out", str(log.with_suffix(""))] if "run" in command else []
+        port = ["--target", "board", "--port", os.ttyname(host), "--wait", WAIT_S]
+        if command[0] == "board":
+            port = port[2:]
+        line = [sys.executable, "-m", "pymodel", *command, *port, *out]
+        self._terminal = host  # kept open: the name is the host's program's
+        with log.open("w") as file:
+            self._program = subprocess.Popen(
+                line, stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=names
+            )
+
+    async def served(self) -> int:
+        """Move bytes until the program has ended; its exit status."""
+        tasks = [cocotb.start_soon(self._in()), cocotb.start_soon(self._out())]
+        idle, moved = 0, 0
+        while (status := self._program.poll()) is None:
+            await Timer(LOOK_US, "us")
+            idle, moved = (idle + 1 if moved == self._moved else 0), self._moved
+            if idle > IDLE_LOOKS:  # the host computes
+                time.sleep(IDLE_S)
+        for task in tasks:
+            task.cancel()
+        os.close(self._board)
+        os.close(self._terminal)
+        return status
+
+    async def _in(self) -> None:
+        while True:
+            try:
+                data = os.read(self._board, MOST_BYTES)
+            except BlockingIOError:
+                data = b""
+            for octet in data:
+                await self._pins.send(octet)
+                self._moved += 1
+            if not data:
+                await Timer(LOOK_US, "us")
+
+    async def _out(self) -> None:
+        while True:
+            octet = await self._pins.receive()
+            self._moved += 1
+            if octet is not None:
+                os.write(self._board, bytes([octet]))
+
+
+BENCH = bench([config(USB, USB_BAUD, 200, long=True)], __name__)
+host_program = test_of(BENCH)

@@ -1,0 +1,99 @@
+"""The host's side of the serial link: frames, bursts, and ports with nobody behind them."""
+
+import os
+import re
+import tty
+
+import numpy as np
+import pytest
+
+from pymodel.app.command import main
+from pymodel.hardware.link import (
+    ANSWER_ROOM,
+    FRAME_WORDS,
+    ROOM,
+    Operation,
+    bursts,
+    decode,
+    encode,
+    frames_of,
+)
+
+
+def test_frames_come_back():
+    rng = np.random.default_rng(1)
+    for size in range(1, FRAME_WORDS):
+        words = rng.integers(1 << 32, size=size) * (rng.random(size) < 0.7)
+        data = encode(words.tolist())
+        assert data.index(0) == len(data) - 1
+        assert len(data) <= 4 * (size + 1) + 4  # COBS adds three bytes at most, and the delimiter
+        assert decode(data[:-1]) == words.tolist()
+
+
+def test_no_flipped_bit_passes():
+    data = encode([3, 0, 1 << 31])[:-1]
+    for bit in range(8 * len(data)):
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        assert decode(bytes(flipped)) is None
+
+
+def test_bursts_are_as_long_as_can_be():
+    accesses = [(0x40, 1), (0x44, 2), (0x48, 3), (0x80, None), (0x80, None), (0x80, 7), (0x84, 8)]
+    assert bursts(accesses) == [
+        Operation(0x40, 3, [1, 2, 3]),
+        Operation(0x80, 2, fixed=True),
+        Operation(0x80, 2, [7, 8]),
+    ]
+
+
+def test_all_accesses_are_in_some_frame():
+    rng, operations = np.random.default_rng(2), []
+    for _ in range(60):
+        length, fixed = int(rng.choice((1, 5, 400))), bool(rng.random() < 0.5)
+        words = list(range(length)) if rng.random() < 0.5 else None
+        operations.append(Operation(4 * int(rng.integers(64)), length, words, fixed))
+    frames = frames_of(operations)
+    each = [_accesses(operation) for frame in frames for operation in frame]
+    assert sum(each, []) == sum(map(_accesses, operations), [])
+    for frame in frames:
+        assert sum(len(operation.encoded()) for operation in frame) <= ROOM
+        assert sum(x.length for x in frame if x.words is None) <= ANSWER_ROOM
+
+
+def _accesses(operation):
+    step = 0 if operation.fixed else 4
+    words = operation.words or [None] * operation.length
+    return [(operation.address + step * i, word) for i, word in enumerate(words)]
+
+
+RUN = ("run", "double_pendulum", "--target", "board")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (RUN, "--target board: needs --port, as --port /dev/ttyUSB0"),
+        ((*RUN, "--port", "/dev/nobody"), "--port /dev/nobody: cannot be opened: .*"),
+        (("run", "double_pendulum", "--port", "x"), "--port x: only for --target board"),
+        (("board", "selftest"), "board: say --port: .*"),
+        (("board", "paint", "--port", "x"), "ACTION paint: must be selftest"),
+        ((*RUN, "--port", "/dev/null"), "--port /dev/null: cannot be opened: .*"),
+    ],
+)
+def test_refused(arguments, said, capsys):
+    assert main(arguments) == 2
+    assert re.fullmatch(said, capsys.readouterr().err.rstrip("\n"))
+
+
+def test_nobody_answers(capsys):
+    board, host = os.openpty()
+    tty.setraw(host)
+    name = os.ttyname(host)
+    try:
+        assert main((*RUN, "--port", name, "--wait", "0.005")) == 2
+    finally:
+        os.close(board)
+        os.close(host)
+    error = capsys.readouterr().err
+    assert error == f"--port {name}: the board does not answer in 5 tries\n"
