@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pymodel.algorithms.requests import BASE
-from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from pymodel.algorithms.rigid_body.functions import ALL
 from pymodel.algorithms.step import Chain
 from pymodel.arith.errors import InputError
 from pymodel.mechanism.robot import Robot
@@ -86,12 +86,13 @@ def refuse_unused_of_robot(
     gravity: Sequence[float] | None = None,
     dashes: str = "",
     friction: float = 0.0,
+    link: str | None = None,
 ) -> None:
     """Refuse options that a robot's functions have no use for.
 
     Parameters
     ----------
-    robot, functions, damping, armature, gravity, friction
+    robot, functions, damping, armature, gravity, friction, link
         As for :func:`unused_robot_options`.
     dashes
         What the names begin with in messages: ``--`` on a command line.
@@ -101,7 +102,7 @@ def refuse_unused_of_robot(
     InputError
         If there is one.
     """
-    unused = unused_robot_options(robot, functions, damping, armature, gravity, friction)
+    unused = unused_robot_options(robot, functions, damping, armature, gravity, friction, link)
     for option, why in unused.items():
         raise InputError(f"{dashes}{option}: {why}")
 
@@ -113,6 +114,7 @@ def unused_robot_options(
     armature: float | Mapping[str, float],
     gravity: Sequence[float] | None = None,
     friction: float = 0.0,
+    link: str | None = None,
 ) -> dict[str, str]:
     """The options that are given and that a robot's functions have no use for.
 
@@ -121,7 +123,7 @@ def unused_robot_options(
     robot
         As it was read with these options.
     functions
-        Keys of :data:`pymodel.algorithms.rigid_body.functions.FUNCTIONS`; others are left out.
+        Keys of :data:`pymodel.algorithms.rigid_body.functions.ALL`; others are left out.
         None where nobody says which are to come.
     damping
         Apply the joint damping of the file.
@@ -131,13 +133,15 @@ def unused_robot_options(
         Its acceleration, shape (3,); None where nobody says.
     friction
         Scale of velocity with which the dry friction of the file acts; 0: it does not.
+    link
+        That functions of one link are to tell of; None where nobody says.
 
     Returns
     -------
     dict
         Name of an option -> why it has no effect.
     """
-    signatures = [FUNCTIONS[name] for name in functions if name in FUNCTIONS]
+    signatures = [ALL[name] for name in functions if name in ALL]
     names = " and ".join(signature.name for signature in signatures)
     unused = {}
     if damping and not any(link.damping for link in robot.links):
@@ -152,4 +156,6 @@ def unused_robot_options(
         unused["armature"] = f"changes nothing in {names}"
     if gravity is not None and signatures and not any(x.gravity for x in signatures):
         unused["gravity"] = f"changes nothing in {names}"
+    if link is not None and not any(x.link for x in signatures):
+        unused["link"] = f"changes nothing in {names}"
     return unused

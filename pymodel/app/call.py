@@ -6,14 +6,14 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS, suited
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.app.options import TWIN, Asked
 from pymodel.arith.fp import flag_text
 from pymodel.compile.robot_kernels import count, require_recordable, told_of
-from pymodel.mechanism import robot_file
+from pymodel.mechanism import readers, robot_file
 from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.robot import Robot, shown
+from pymodel.mechanism.robot import Robot, at_link, shown
 from pymodel.mechanism.robot_bodies import followed
 from pymodel.runs import robot_calls
 from pymodel.runs.input_error import InputError, require_other_file
@@ -38,7 +38,13 @@ def is_robot(path: str) -> bool:
 
 
 def joints(arguments: Asked) -> int:
-    """List the joints of a robot in the order that is asked for; on stderr what was read."""
+    """List the joints of a robot in the order that is asked for; on stderr what was read.
+
+    Or what of its file other readers take in another way.
+    """
+    if arguments.check:
+        print(*(readers.lines(arguments.urdf) or [readers.NONE]), sep="\n")
+        return DONE
     robot = robot_file.load(arguments.urdf, arguments.floating, mimic=arguments.mimic)
     names = [link.joint for link in robot.links]
     places = {name: place for place, name in enumerate(names)}
@@ -60,14 +66,17 @@ def call(arguments: Asked) -> int:
     gravity = arguments.gravity
     more = arguments.snap, gravity, arguments.mimic, arguments.friction
     robot = robot_file.load(arguments.urdf, arguments.floating, *options, *more)
-    friction = arguments.friction
-    refuse_unused_of_robot(robot, [function], *options, gravity, "--", friction)
+    own = arguments.friction, arguments.link
+    refuse_unused_of_robot(robot, [function], *options, gravity, "--", *own)
+    if arguments.link is not None:
+        robot = at_link(robot, arguments.link, "--link")
+    small = suited(robot, function)
     table = robot_calls.read_table(arguments.inputs)
     require_other_file(arguments.out, arguments.urdf, arguments.inputs)
     with _progress(f"{function} of {robot.name}", "calls") as update:
         try:
             answer = robot_calls.call(
-                reduced(robot), function, table, arguments.arithmetic, target, machine, update
+                small, function, table, arguments.arithmetic, target, machine, update
             )
         except robot_calls.RowError as error:
             raise InputError(f"{arguments.inputs}: {error}") from None

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pymodel.algorithms.requests import BASE
-from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from pymodel.algorithms.rigid_body.functions import ALL
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.app.call import is_robot, tell
 from pymodel.app.checks import require_used
@@ -22,8 +22,7 @@ from pymodel.compile.registry import REGISTRY
 from pymodel.machine.isa import Machine, ProgramError
 from pymodel.machine.program_image import ProgramImage, identity
 from pymodel.mechanism import robot_file
-from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.robot import shown
+from pymodel.mechanism.robot import at_link, shown
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import compiled
 from pymodel.runs.input_error import InputError, cannot_write, require_other_file
@@ -35,6 +34,7 @@ OPTIONS = {"arithmetic": "arith", "mimic": "no-mimic"}  # where an option is not
 WIDTH = 150  # columns of a table where there is no terminal
 OF_ROBOTS = (
     "floating",
+    "link",
     "damping",
     "friction",
     "armature",
@@ -133,20 +133,22 @@ def _functions(names: list[str], known: list[str]) -> list[str]:
 
 def _of_robot(arguments: Asked, machine: Machine) -> ProgramImage:
     if not arguments.function:
-        raise InputError(f"--function: give one or more of {', '.join(FUNCTIONS)}")
-    functions = _functions(arguments.function, [*FUNCTIONS])
+        raise InputError(f"--function: give one or more of {', '.join(ALL)}")
+    functions = _functions(arguments.function, [*ALL])
     options = arguments.damping, arguments.armature or 0.0
     gravity, friction = arguments.gravity, arguments.friction or 0.0
     more: Any = arguments.snap or 0.0, gravity, arguments.mimic, friction
     robot = robot_file.load(arguments.source, arguments.floating, *options, *more)
-    refuse_unused_of_robot(robot, functions, *options, gravity, "--", friction)
+    refuse_unused_of_robot(robot, functions, *options, gravity, "--", friction, arguments.link)
+    if arguments.link is not None:
+        robot = at_link(robot, arguments.link, "--link")
     tell(robot)
-    return compiled.compile_robot(machine, reduced(robot), functions, arguments.parameters_as_data)
+    return compiled.compile_robot(machine, robot, functions, arguments.parameters_as_data)
 
 
 def _of_scenario(arguments: Asked, machine: Machine) -> ProgramImage:
     asked = arguments.function or [compiled.STEP]
-    for name in set(asked) & FUNCTIONS.keys():
+    for name in set(asked) & ALL.keys():
         raise InputError(f"--function: {name} is of a robot, {arguments.source} is no robot file")
     functions = _functions(asked, [*REGISTRY])
     scenario = load(arguments.source)

@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pymodel.algorithms.rigid_body.functions import suited
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.app.engines import check_word, engine
 from pymodel.app.hardware_run import usable_simulator, watched
@@ -36,8 +37,7 @@ from pymodel.hardware.step_array import rtl_parameters as array_parameters
 from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import robot_file
-from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.robot import Robot, at_link, shown
 from pymodel.runs import robot_calls
 from pymodel.runs.array_runs import Array, fitting_array
 from pymodel.runs.files import SUMMARY
@@ -104,7 +104,12 @@ def run(options: Asked) -> int:
         gravity=options.gravity,
         mimic=options.mimic,
     )
-    refuse_unused_of_robot(robot, [options.function], gravity=options.gravity, dashes="--")
+    refuse_unused_of_robot(
+        robot, [options.function], gravity=options.gravity, link=options.link, dashes="--"
+    )
+    if options.link is not None:
+        robot = at_link(robot, options.link, "--link")
+    suited(robot, options.function)  # refuses before anything is written
     hardware = None
     if options.target in (ENGINE, ARRAY):
         machine = engine(options.arithmetic, options.lanes)
@@ -117,7 +122,7 @@ def run(options: Asked) -> int:
 
 
 def _run(options: Asked, robot: Robot, hardware: Hardware | None, out: Path) -> int:
-    small, function = reduced(robot), options.function
+    small, function = suited(robot, options.function), options.function
     with _progress(options, "recording"):
         states = robot_calls.random_states(small, function, options.rows, options.seed)
         robot_calls.write_table(out / INPUTS, states)
@@ -325,6 +330,7 @@ def _job(options: Asked, out: Path) -> dict[str, Any]:
         "snap": options.snap,
         "gravity": options.gravity,
         "mimic": options.mimic,
+        "link": options.link,
         "inputs": str((out / INPUTS).resolve()),
     }
 
@@ -395,6 +401,7 @@ def _summary(options: Asked, robot: Robot, small: Robot) -> dict[str, Any]:
         "gravity": robot.gravity_vector.tolist(),
         "notes": (*robot.notes, *told_of(robot)),
         "function": options.function,
+        "link": options.link,
         "method": found.method,
         "target": options.target,
         "arith": options.arithmetic,
@@ -477,6 +484,7 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
         ("robot", str(robot)),
         *(("", note) for note in (*robot.notes, *told_of(robot))),
         ("function", " by ".join(filter(None, (summary["function"], summary["method"])))),
+        *([("link", shown(summary["link"]))] if summary["link"] else []),
         (
             "operations",
             ", ".join(f"{n} {UNITS[op]}" for op, n in operations.items() if n) or "none",

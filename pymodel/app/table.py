@@ -36,7 +36,7 @@ from pymodel.hardware.places import robot_file, scenario_file
 AUTO = "auto"  # the fastest simulator that is there
 LANES = "2+2"
 RUNS = Path("build", "runs")  # where results go
-FUNCTIONS = "pymodel.algorithms.rigid_body.functions:FUNCTIONS"
+FUNCTIONS = "pymodel.algorithms.rigid_body.functions:ALL"
 _BASES = "pymodel.algorithms.requests:"
 MAX_ROWS, MOST_STALLS, MAX_LOOP_STEPS = 1_000_000, 95, 100_000
 
@@ -221,6 +221,12 @@ MIMIC = Option(
 )
 AS_DATA = Option("parameters-as-data", "take a robot's numbers as data instead of constants")
 FUNCTION = Option("function", "of the robot", OneOf(of=FUNCTIONS), "NAME", needed=True)
+LINK = Option(
+    "link",
+    "of the robot's file, whose placement or Jacobian FK, J and Jbody give (default of FK: all)",
+    str,
+    "NAME",
+)
 STAGES = Option(
     "stages",
     "register stages of the float units (default: the engine's)",
@@ -362,6 +368,7 @@ COMMANDS = (
         (URDF,),
         (
             FUNCTION,
+            LINK,
             target_option(_ON_ROBOT),
             replace(OUT, default=_of_robot),
             FLOATING,
@@ -451,6 +458,7 @@ COMMANDS = (
                 metavar="CSV",
                 default=_of_call,
             ),
+            LINK,
             FLOATING,
             SNAP,
             GRAVITY,
@@ -480,6 +488,11 @@ COMMANDS = (
                 OneOf("pinocchio", "file"),
                 "NAME",
                 "pinocchio",
+            ),
+            Option(
+                "check",
+                "say instead what of the file other readers (Pinocchio, MuJoCo, Drake, iDynTree, "
+                "yourdfpy) take in another way",
             ),
         ),
         example={"URDF": _IIWA},
@@ -551,7 +564,8 @@ COMMANDS = (
             Option(
                 "function",
                 "what to compile, again for each program of a library: of a scenario, see "
-                "`functions` (default: step); of a robot ID, FD, M, Minv, dID, dFD or diFD",
+                "`functions` (default: step); of a robot ID, FD, M, Minv, dID, dFD, diFD, FK, J, "
+                "Jbody, energy, com or Y",
                 str,
                 "NAME",
                 repeated=True,
@@ -576,6 +590,7 @@ COMMANDS = (
             replace(REBASE, default=None),
             PROJECT,
             FLOATING,
+            LINK,
             replace(SNAP, default=None),
             GRAVITY,
             MIMIC,

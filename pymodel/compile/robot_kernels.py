@@ -56,9 +56,9 @@ def recorded(
     Parameters
     ----------
     robot : Robot
-        Reduced or not; see :func:`pymodel.mechanism.reduction.reduced`.
+        As :func:`pymodel.algorithms.rigid_body.functions.suited` gives it, or any for the seven.
     function : str
-        A key of :data:`pymodel.algorithms.rigid_body.functions.FUNCTIONS`.
+        A key of :data:`pymodel.algorithms.rigid_body.functions.ALL`.
     method : str, optional
         Default: :func:`cheapest`.
     external : tuple of int
@@ -119,6 +119,8 @@ def estimated(
     for size in FIRST:
         mimics = {k: x for k, x in robot.mimics.items() if max(k, x.of) < size}
         first = replace(robot, links=robot.links[:size], mimics=mimics)
+        if robot.frame and robot.frame.carrier >= size:
+            first = replace(first, frame=replace(robot.frame, carrier=size - 1))
         own = tuple(link for link in external if link < size)
         kernel = recorded(first, function, method, own, parameters_as_data)
         counts.append(len(kernel.graph.nodes))

@@ -18,6 +18,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from pymodel.arith.errors import InputError
+
 FIXED_BASE = -1  #: parent of a link whose joint stands on the ground
 
 REVOLUTE = "revolute"
@@ -247,6 +249,8 @@ class Robot:
     mimics : mapping of int to Mimic
         Links whose joints follow others: they have no coordinates, torques or degrees of freedom of
         their own.
+    frame : FixedLink or None
+        The link that functions of one link tell of, see :func:`at_link`.
     """
 
     name: str
@@ -259,6 +263,7 @@ class Robot:
     fixed: Mapping[str, FixedLink] = field(default_factory=dict)
     ground: np.ndarray = field(default_factory=partial(np.eye, 3))
     mimics: Mapping[int, Mimic] = field(default_factory=dict)
+    frame: FixedLink | None = None
 
     @property
     def tree(self) -> Robot:
@@ -330,6 +335,11 @@ class Robot:
             which = f"q{own.start}..q{last}, qd{dof}..qd{dof + count - 1}"
             found.append(f"{one_line(name)}, {kind}: {which}: {COORDINATES[kind]}")
         return found
+
+    @cached_property
+    def bodies(self) -> tuple[int, ...]:
+        """Links that are those of the file: not parts of joints of several degrees of freedom."""
+        return tuple(k for k, link in enumerate(self.links) if link.has_body)
 
     @cached_property
     def leaders(self) -> tuple[int, ...]:
@@ -420,6 +430,39 @@ class Robot:
         return f"{self.name}: {self.nv} degrees of freedom, {base} base"
 
 
+def carried(robot: Robot, name: object, what: str) -> FixedLink:
+    """Where a link is that moves, by itself or with what carries it.
+
+    Parameters
+    ----------
+    robot : Robot
+    name : object
+        Of a link of its file.
+    what : str
+        Argument or option that names the link.
+
+    Raises
+    ------
+    InputError
+        If there is no such link, or if it stands on the ground.
+    """
+    links = [robot.links[k].name for k in robot.bodies]
+    if name in links:
+        return FixedLink(robot.bodies[links.index(str(name))], np.eye(3), np.zeros(3))
+    found = robot.fixed.get(name) if isinstance(name, str) else None
+    if found is None:
+        links += [link for link, at in robot.fixed.items() if at.carrier != FIXED_BASE]
+        raise InputError(f"{what}: no link {name!r}; those that move are {', '.join(links)}")
+    if found.carrier == FIXED_BASE:
+        raise InputError(f"{what}: link {name!r} stands on the ground, and does not move")
+    return found
+
+
+def at_link(robot: Robot, name: str, what: str = "link") -> Robot:
+    """The robot, functions of which tell of one link; for the arguments see :func:`carried`."""
+    return replace(robot, frame=carried(robot, name, what))
+
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -460,6 +503,23 @@ def moved(inertia: np.ndarray, rotation: np.ndarray, offset: np.ndarray) -> np.n
     placement = np.eye(4)
     placement[:3, :3], placement[:3, 3] = rotation, offset
     return placement @ inertia @ placement.T
+
+
+def inertial_parameters(robot: Robot) -> np.ndarray:
+    """Ten numbers of each link that moves, in Pinocchio's order, shape (10 links,).
+
+    Mass (kg), first moment (x, y, z; kg m), inertia matrix (xx, xy, yy, xz, yz, zz; kg m^2), in the
+    frame in which external wrenches on the link are given, about its origin.
+    """
+    found = []
+    for link in (robot.links[k] for k in robot.bodies):
+        back = link.frame_rotation.T
+        there = moved(link.inertia, back, -back @ link.frame_offset)
+        second = there[:3, :3]
+        moments = np.trace(second) * np.eye(3) - second
+        lower = [moments[i, j] for i in range(3) for j in range(i + 1)]
+        found += [there[3, 3], *there[:3, 3], *lower]
+    return np.array(found)
 
 
 def one_line(text: object) -> str:

@@ -55,12 +55,7 @@ def load(
     """
     require_path("path", path)
     source = os.fspath(path)
-    kind = root_element(source)
-    if kind in OTHERS:
-        raise RobotError(source, "", OTHERS[kind])
-    if kind not in (URDF, MJCF):
-        reason = f"the root element is <{kind}>, must be <{URDF}> (URDF) or <{MJCF}> (MJCF)"
-        raise RobotError(source, "", f"no robot file: {reason}")
+    kind = format_of(source)
     read = urdf.load if kind == URDF else mjcf.load
     found = read(source, floating, damping, armature, snap, gravity, mimic)
     return _rubbing(found, require_scale(friction))
@@ -99,6 +94,23 @@ def file_order(robot: Robot) -> list[str]:
     if root_element(robot.source) == URDF:
         return urdf.file_order(robot)
     return [link.joint for link in robot.links]
+
+
+def format_of(source: str) -> str:
+    """:data:`URDF` or :data:`MJCF`.
+
+    Raises
+    ------
+    RobotError
+        If the file cannot be read, or is of another format.
+    """
+    kind = root_element(source)
+    if kind in OTHERS:
+        raise RobotError(source, "", OTHERS[kind])
+    if kind not in (URDF, MJCF):
+        reason = f"the root element is <{kind}>, must be <{URDF}> (URDF) or <{MJCF}> (MJCF)"
+        raise RobotError(source, "", f"no robot file: {reason}")
+    return kind
 
 
 def root_element(source: str) -> str:

@@ -358,11 +358,16 @@ def _tree_of(data: bytes) -> ElementTree.Element:
 def _parsed(source: str) -> _File:
     """The file as the library's objects."""
     tree = parsed_xml(source)
-    names = [name for part in tree.iter() for name in (part.tag, *part.keys())]
-    undeclared = {name[2:].partition("}")[0] for name in names if name.startswith("{:")}
+    prefixes = undeclared(tree)
     links = [_element(source, UrdfLink, element) for element in tree.findall("link")]
     joints = [_element(source, Joint, element) for element in tree.findall("joint")]
-    return _File(shown(tree.attrib["name"]), links, joints, sorted(undeclared))
+    return _File(shown(tree.attrib["name"]), links, joints, prefixes)
+
+
+def undeclared(tree: ElementTree.Element) -> list[str]:
+    """Prefixes that a file does not declare, by its root element as :func:`parsed_xml` gives it."""
+    names = [name for part in tree.iter() for name in (part.tag, *part.keys())]
+    return sorted({name[2:].partition("}")[0] for name in names if name.startswith("{:")})
 
 
 def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink | Joint:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pymodel.algorithms import step
 from pymodel.algorithms.requests import BASE
+from pymodel.algorithms.rigid_body.functions import suited
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import Kernel, context_name
 from pymodel.compile.registry import clock_names, record_function
@@ -173,9 +174,9 @@ def compile_robot(
     ----------
     machine : Machine
     robot : Robot
-        Reduced or not.
+        As it was read; the seven also take it reduced.
     functions : sequence of str
-        Keys of :data:`pymodel.algorithms.rigid_body.functions.FUNCTIONS`.
+        Keys of :data:`pymodel.algorithms.rigid_body.functions.ALL`.
     parameters_as_data : bool
         The robot's numbers are parameters with names, so that they can be exchanged.
 
@@ -185,7 +186,7 @@ def compile_robot(
         If all results of a function are zero by structure.
     """
     kernels = {
-        name: robot_recorded(robot, name, parameters_as_data=parameters_as_data)
+        name: robot_recorded(suited(robot, name), name, parameters_as_data=parameters_as_data)
         for name in functions
     }
     for name, kernel in kernels.items():

@@ -5,7 +5,7 @@ has the linear velocity of a free joint in the world's axes and quaternions as (
 they are those of all robots. It has no derivatives but by differences.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -113,6 +113,15 @@ class Peer:
         for column, unit in zip(found, np.eye(self.robot.nv), strict=True):
             self.library.mj_mulM(self.model, self.data, column, unit)
         return turn.T @ found.T @ turn
+
+    def placements(self, q: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Positions (n, 3) and rotations (n, 3, 3) of bodies by their names."""
+        still = np.zeros(self.robot.nv)
+        self._set(q, still, still)
+        self.library.mj_kinematics(self.model, self.data)
+        bodies = [self.data.body(name) for name in names]
+        turned = np.array([body.xmat.reshape(3, 3) for body in bodies])
+        return np.array([body.xpos for body in bodies]), turned
 
     def _set(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """Set a state; the matrix from our velocities to MuJoCo's, shape (nv, nv)."""

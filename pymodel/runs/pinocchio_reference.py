@@ -14,6 +14,7 @@ import numpy as np
 import pinocchio
 
 from pymodel.algorithms.rigid_body.functions import (
+    ALL,
     FUNCTIONS,
     SYMMETRIC,
     columns,
@@ -175,7 +176,7 @@ def call(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[s
     robot : Robot
         As it was read, not reduced.
     function : str
-        A key of :data:`pymodel.algorithms.rigid_body.functions.FUNCTIONS`.
+        A key of :data:`pymodel.algorithms.rigid_body.functions.ALL`.
     table : dict
         As for :func:`pymodel.runs.robot_calls.call`; quaternions of length 1.
 
@@ -185,15 +186,21 @@ def call(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[s
         Column -> array of one number a row.
     """
     its = model(robot)
-    evaluate = _of_degrees_of_freedom(robot, function) if robot.mimics else _EVALUATE[function]
+    if function in FUNCTIONS:
+        mimics = bool(robot.mimics)
+        evaluate = _of_degrees_of_freedom(robot, function) if mimics else _EVALUATE[function]
     data, found = its.createData(), []
-    arrays = [_array(robot, kind, table) for kind in FUNCTIONS[function].takes]
+    frames = _Frames(robot, its)
+    arrays = [_array(robot, kind, table) for kind in ALL[function].takes]
     wrenches = _wrenches(robot, table, len(arrays[0]))
     for forces, q, *others in zip(wrenches, *arrays, strict=True):
         all_q = configuration(its, robot.coordinates_of_tree(q))
-        results = evaluate(its, data, all_q, *others, forces)
-        found.append(np.concatenate([x.reshape(-1) for x in results]))
-    names = [name for kind in FUNCTIONS[function].gives for name in columns(robot, kind)]
+        if function in FUNCTIONS:
+            results = evaluate(its, data, all_q, *others, forces)
+        else:
+            results = _FURTHER[function](frames, all_q, *others)
+        found.append(np.concatenate([np.reshape(x, -1) for x in results]))
+    names = [name for kind in ALL[function].gives for name in columns(robot, kind)]
     return dict(zip(names, np.array(found).T, strict=True))
 
 
@@ -339,6 +346,92 @@ def _of_degrees_of_freedom(robot: Robot, function: str) -> Callable[..., Any]:
     }
     return evaluated[function]
 
+
+class _Frames:
+    """What Pinocchio says of links where they stand.
+
+    The frames of a URDF's links are those that Pinocchio has read; those of other files' links
+    stand in the joints' frames as the robot says.
+    """
+
+    def __init__(self, robot: Robot, model: pinocchio.Model) -> None:
+        self.model, self.coupling = model, robot.coupling
+        moving = [k for k, x in enumerate(robot.links) if not x.by_quaternion or x.has_body]
+        self.joints = {k: 1 + moving.index(k) for k in robot.bodies}  # link -> Pinocchio's joint
+        self.own, self.asked = {k: pinocchio.SE3.Identity() for k in robot.bodies}, []
+        if _is_of_links(robot):
+            links = {k: robot.links[k] for k in robot.bodies}
+            self.own = {
+                k: pinocchio.SE3(x.frame_rotation, x.frame_offset) for k, x in links.items()
+            }
+        for k in [robot.frame.carrier] if robot.frame else robot.bodies:
+            place = self.own[k]
+            if robot.frame:
+                place = place * pinocchio.SE3(robot.frame.rotation, robot.frame.offset)
+            kind = pinocchio.FrameType.OP_FRAME
+            frame = pinocchio.Frame(f"asked {k}", self.joints[k], place, kind)
+            self.asked.append(model.addFrame(frame, False))
+        self.data = model.createData()
+
+    def placements(self, q: np.ndarray) -> list[np.ndarray]:
+        pinocchio.framesForwardKinematics(self.model, self.data, q)
+        found = [self.data.oMf[k] for k in self.asked]
+        return [np.array([x.translation for x in found]), np.array([x.rotation for x in found])]
+
+    def jacobian(self, q: np.ndarray, axes: pinocchio.ReferenceFrame) -> list[np.ndarray]:
+        (frame,) = self.asked
+        return [
+            pinocchio.computeFrameJacobian(self.model, self.data, q, frame, axes) @ self.coupling
+        ]
+
+    def energies(self, q: np.ndarray, qd: np.ndarray) -> list[float]:
+        """Kinetic and potential.
+
+        Pinocchio 4.1's own kinetic energy leaves out the armature of some joints, which its M has
+        (findings/pinocchio_kinetic_energy_leaves_out_armature.sh): so it is asked without any.
+        """
+        bare, qd = pinocchio.Model(self.model), self.coupling @ qd
+        bare.armature = np.zeros(bare.nv)
+        drives = self.model.armature @ qd**2 / 2
+        return [
+            pinocchio.computeKineticEnergy(bare, self.data, q, qd) + drives,
+            pinocchio.computePotentialEnergy(self.model, self.data, q),
+        ]
+
+    def centre_of_mass(self, q: np.ndarray) -> list[np.ndarray]:
+        jacobian = pinocchio.jacobianCenterOfMass(self.model, self.data, q).copy()
+        return [pinocchio.centerOfMass(self.model, self.data, q).copy(), jacobian @ self.coupling]
+
+    def regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> list[np.ndarray]:
+        """Y; parameters of links are about their own frames, not those of joints."""
+        rates = self.coupling @ qd, self.coupling @ qdd
+        found = pinocchio.computeJointTorqueRegressor(self.model, self.data, q, *rates)
+        blocks = (self.coupling.T @ found).reshape(self.coupling.shape[1], -1, 10)
+        own = [blocks[:, self.joints[k] - 1] @ _moved(x) for k, x in self.own.items()]
+        return [np.stack(own, axis=1)]
+
+
+def _moved(place: pinocchio.SE3) -> np.ndarray:
+    """The matrix from ten parameters in a frame to those in the frame that it is placed in."""
+    point = np.eye(10)[0]  # Pinocchio divides by a mass
+
+    def there(x: np.ndarray) -> np.ndarray:
+        return place.act(pinocchio.Inertia.FromDynamicParameters(x)).toDynamicParameters()
+
+    first = there(point)
+    return np.column_stack([first, *(there(point + x) - first for x in np.eye(10)[1:])])
+
+
+_Axes = pinocchio.ReferenceFrame
+#: The same of the functions of links as they are.
+_FURTHER: dict[str, Callable[..., Any]] = {
+    "FK": _Frames.placements,
+    "J": lambda its, q: its.jacobian(q, _Axes.LOCAL_WORLD_ALIGNED),
+    "Jbody": lambda its, q: its.jacobian(q, _Axes.LOCAL),
+    "energy": _Frames.energies,
+    "com": _Frames.centre_of_mass,
+    "Y": _Frames.regressor,
+}
 
 #: Function -> its results, as a sequence of arrays.
 _EVALUATE: dict[str, Callable[..., Any]] = {

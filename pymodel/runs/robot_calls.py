@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pymodel.algorithms.rigid_body.functions import (
-    FUNCTIONS,
+    ALL,
     SYMMETRIC,
     columns,
     force_columns,
@@ -92,7 +92,7 @@ class Answer:
 
 def input_columns(robot: Robot, function: str, external: Sequence[int] = ()) -> list[str]:
     """Name the columns that a call needs; matrices are full."""
-    names = [name for kind in FUNCTIONS[function].takes for name in columns(robot, kind)]
+    names = [name for kind in ALL[function].takes for name in columns(robot, kind)]
     return names + force_columns(external)
 
 
@@ -111,7 +111,7 @@ def call(
     ----------
     robot : Robot
     function : str
-        ID, FD, M, Minv, dID, dFD or diFD.
+        A key of :data:`pymodel.algorithms.rigid_body.functions.ALL`.
     table : dict
         Column -> array of one number a row, SI units: all of :func:`input_columns`. External
         wrenches act on the links that have columns ``fext<link>_0`` to ``_5``.
@@ -135,8 +135,8 @@ def call(
         If the function, the arithmetic or the target is unknown, or the inputs make no call; a
         :class:`RowError` names the row.
     """
-    if function not in FUNCTIONS:
-        raise InputError(f"function {function!r}: must be one of {', '.join(FUNCTIONS)}")
+    if function not in ALL:
+        raise InputError(f"function {function!r}: must be one of {', '.join(ALL)}")
     target = OLD_NAMES.get(target, target)
     ar = arithmetic_on(target, arithmetic)
     external = _pushed(robot, function, table)
@@ -325,7 +325,7 @@ def _on_model(
 def _pushed(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> tuple[int, ...]:
     """Links on which a table has external wrenches; a function that has no use for them none."""
     found = [re.fullmatch(r"fext([0-9]{1,4})_[0-5]", name) for name in table]
-    links = {int(match[1]) for match in found if match} if FUNCTIONS[function].forces else set()
+    links = {int(match[1]) for match in found if match} if ALL[function].forces else set()
     for link in sorted(links & set(range(len(robot.links)))):
         part = robot.links[link].part
         if part is not None and not robot.links[link].has_body:
@@ -394,7 +394,7 @@ def _unit_quaternions(robot: Robot, given: dict[str, np.ndarray]) -> list[str]:
 
 def _symmetric(robot: Robot, function: str, given: Mapping[str, np.ndarray]) -> None:
     """Refuse a matrix that is not symmetric: only its lower triangle is read."""
-    for kind in set(FUNCTIONS[function].takes) & set(SYMMETRIC):
+    for kind in set(ALL[function].takes) & set(SYMMETRIC):
         matrix = np.array([given[name] for name in columns(robot, kind)])
         matrix = matrix.reshape(robot.nv, robot.nv, -1)
         with np.errstate(over="ignore"):
@@ -410,7 +410,7 @@ def _symmetric(robot: Robot, function: str, given: Mapping[str, np.ndarray]) -> 
 def full_table(robot: Robot, function: str, values: Mapping[str, np.ndarray], rows: int) -> Table:
     """Complete a kernel's outputs: mirrored where symmetric, zero where structure says so."""
     zero = np.zeros(rows)
-    (kind, *_) = FUNCTIONS[function].gives
+    (kind, *_) = ALL[function].gives
     if kind in SYMMETRIC:
         n = range(robot.nv)
         pairs = {f"{kind}{i}_{j}": f"{kind}{max(i, j)}_{min(i, j)}" for i in n for j in n}
@@ -538,7 +538,7 @@ def random_states(robot: Robot, function: str, rows: int, seed: int) -> Table:
         quaternion = rng.normal(size=(4, rows))
         quaternion /= np.linalg.norm(quaternion, axis=0)
         table |= {f"q{k}": x for k, x in zip(place, quaternion, strict=True)}
-    if "minv" in FUNCTIONS[function].takes:
+    if "minv" in ALL[function].takes:
         state = {name: table[name] for name in input_columns(robot, "Minv")}
         table |= call(robot, "Minv", state).table
     return table

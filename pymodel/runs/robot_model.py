@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pymodel.algorithms.rigid_body.functions import (
-    FUNCTIONS,
+    ALL,
     SYMMETRIC,
-    VECTORS,
     columns,
     force_columns,
+    shape,
+    suited,
 )
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.arith.errors import require_flag
 from pymodel.compile.robot_kernels import Count, count, told_of
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import robot_file
-from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.robot import FIXED_BASE, FixedLink, Robot
+from pymodel.mechanism.robot import FIXED_BASE, Robot, at_link, carried, inertial_parameters
 from pymodel.runs import robot_calls
+from pymodel.runs.base_parameters import TOLERANCE, BaseParameters, base_parameters
 from pymodel.runs.input_error import InputError, require, require_numbers
 
 #: External wrenches: name of a link -> force and moment, shape (..., 6), in that link's frame. The
 #: link may be fixed to one that moves.
 Wrenches = Mapping[str, np.ndarray]
+
+STATES_A_LINK = 10  #: of the regressor whose rank is looked at
 
 #: Method of :class:`RobotModel` of each function.
 METHODS = {
@@ -38,6 +42,12 @@ METHODS = {
     "dID": "inverse_dynamics_derivatives",
     "dFD": "forward_dynamics_derivatives",
     "diFD": "forward_dynamics_derivatives_given",
+    "FK": "placement",
+    "J": "jacobian",
+    "Jbody": "body_jacobian",
+    "energy": "energy",
+    "com": "centre_of_mass",
+    "Y": "regressor",
 }
 
 
@@ -162,7 +172,8 @@ class RobotModel:
         if machine is not None:
             require(machine, Machine, "Machine")
         robot_calls.arithmetic_on(target, arithmetic)
-        self.robot, self._reduced = robot, reduced(robot)
+        self.robot = robot
+        self._at: dict[str | None, Robot] = {None: robot}
         self.arithmetic, self.target, self.machine = arithmetic, target, machine
         self.nq, self.nv = robot.nq, robot.nv
         names = [link.joint for link in robot.links]
@@ -238,29 +249,108 @@ class RobotModel:
         by_q, by_qd = self._call("diFD", f_ext, q=q, qd=qd, qdd=qdd, minv=minv)
         return by_q, by_qd
 
-    def count(self, function: str) -> Count:
-        """Count the operations of a function."""
+    def placement(self, q: np.ndarray, link: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Position (..., 3) and rotation (..., 3, 3) of a link's frame in the ground's.
+
+        The frame is that in which external wrenches are given. Links on fixed joints are named as
+        well. Without a name: of all links that move, in the order of the joints, with one more axis
+        after those of the batch.
+        """
+        position, rotation = self._call("FK", None, link, q=q)
+        return position, rotation
+
+    def jacobian(self, q: np.ndarray, link: str) -> np.ndarray:
+        """Jacobian (..., 6, nv) of a link, linear first.
+
+        Times ``qd`` it is the velocity of the origin of the link's frame and the angular velocity,
+        in the axes of the ground.
+        """
+        return self._call("J", None, link, q=q)[0]
+
+    def body_jacobian(self, q: np.ndarray, link: str) -> np.ndarray:
+        """The same in the axes of the link's own frame."""
+        return self._call("Jbody", None, link, q=q)[0]
+
+    def energy(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Kinetic and potential energy (...,), J.
+
+        The kinetic one is ``qd @ M @ qd / 2``, that of the drives included. The potential one is
+        gravity's, 0 where the centre of mass is at the height of the ground's origin.
+        """
+        kinetic, potential = self._call("energy", None, q=q, qd=qd)
+        return kinetic, potential
+
+    def centre_of_mass(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Centre of mass (..., 3) of the links that move, in the ground's axes, and its Jacobian.
+
+        The Jacobian has shape (..., 3, nv).
+        """
+        centre, jacobian = self._call("com", None, q=q)
+        return centre, jacobian
+
+    def regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Y, shape (..., nv, 10 links): inverse dynamics are Y times the inertial parameters.
+
+        Without damping, friction and armature. Of each link, in the order of the joints: mass,
+        first moment (x, y, z), inertia matrix (xx, xy, yy, xz, yz, zz) about its frame's origin.
+        """
+        return self._call("Y", None, q=q, qd=qd, qdd=qdd)[0]
+
+    @property
+    def inertial_parameters(self) -> np.ndarray:
+        """Numbers (10 links,) of the file that :meth:`regressor` is to be multiplied by."""
+        return inertial_parameters(self.robot)
+
+    def base_parameters(self, tolerance: float = TOLERANCE) -> BaseParameters:
+        """What of the inertial parameters the torques can tell, by the rank of the regressor.
+
+        Evaluated in float64 on random states, rates and accelerations; for the tolerance see
+        :func:`pymodel.runs.base_parameters.base_parameters`.
+
+        Raises
+        ------
+        InputError
+            If the tolerance is no number between 0 and 1.
+        """
+        if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 < tolerance < 1:
+            raise InputError(f"tolerance: must be a number between 0 and 1, got {tolerance!r}")
+        rows = STATES_A_LINK * len(self.robot.links)
+        states = robot_calls.random_states(self.robot, "Y", rows, seed=1)
+        table = robot_calls.call(self.robot, "Y", states).table
+        stacked = _array(self.robot, table, "y", (rows,)).reshape(-1, shape(self.robot, "y")[1])
+        links = [self.robot.links[k].name for k in self.robot.bodies]
+        return base_parameters(stacked, links, float(tolerance))
+
+    def count(self, function: str, link: str | None = None) -> Count:
+        """Count the operations of a function, of those of one link by its name."""
         self._check_function(function)
-        return count(self._reduced, function)
+        return count(self._suited(function, link), function)
+
+    def _suited(self, function: str, link: str | None) -> Robot:
+        """The robot that a function is evaluated of; the same each time for the same link."""
+        if link is not None and link not in self._at:
+            self._at[link] = at_link(self.robot, link)
+        return suited(self._at[link], function)
 
     @staticmethod
     def _check_function(name: str) -> None:
-        if not isinstance(name, str) or name not in FUNCTIONS:
-            raise InputError(f"function {name!r}: must be one of {', '.join(FUNCTIONS)}")
+        if not isinstance(name, str) or name not in ALL:
+            raise InputError(f"function {name!r}: must be one of {', '.join(ALL)}")
 
     def _call(
-        self, function: str, f_ext: Wrenches | None, **given: np.ndarray
+        self, function: str, f_ext: Wrenches | None, link: str | None = None, **given: np.ndarray
     ) -> tuple[np.ndarray, ...]:
         """Arrays through columns: all batches at once, broadcast to one shape."""
+        robot = self._suited(function, link)
         if not isinstance(f_ext, Mapping | None):
             raise InputError("f_ext: must be a dict, name of a link -> force and moment")
         parts = [(name, columns(self.robot, name), array) for name, array in given.items()]
         arrays = [self._rows(name, len(names), array) for name, names, array in parts]
         for link, wrench in (f_ext or {}).items():
-            index, fixed = self._carrier(link)
-            parts.append((f"f_ext of {link}", force_columns([index]), wrench))
+            at = carried(self.robot, link, "f_ext")
+            parts.append((f"f_ext of {link}", force_columns([at.carrier]), wrench))
             rows = self._rows(parts[-1][0], 6, wrench)
-            arrays.append(fixed.wrench_on_carrier(rows) if fixed else rows)
+            arrays.append(at.wrench_on_carrier(rows) if link in self.robot.fixed else rows)
         try:
             batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
         except ValueError:
@@ -268,30 +358,17 @@ class RobotModel:
             raise InputError(f"batches differ: {shapes}") from None
         if 0 in batch:
             self.warnings = told_of(self.robot)
-            return tuple(np.empty((*batch, *self._size(x))) for x in FUNCTIONS[function].gives)
+            return tuple(np.empty((*batch, *shape(robot, x))) for x in ALL[function].gives)
         table: dict[str, np.ndarray] = {}
         for (_, names, _), array in zip(parts, arrays, strict=True):
             flat = np.broadcast_to(array, (*batch, len(names))).reshape(-1, len(names))
             for name, column in zip(names, flat.T, strict=True):  # wrenches on a link add up
                 table[name] = table[name] + column if name in table else column
         answer = robot_calls.call(
-            self._reduced, function, table, self.arithmetic, self.target, self.machine
+            robot, function, table, self.arithmetic, self.target, self.machine
         )
         self.warnings = told_of(self.robot) + answer.warnings
-        return tuple(self._array(answer.table, kind, batch) for kind in FUNCTIONS[function].gives)
-
-    def _carrier(self, name: str) -> tuple[int, FixedLink | None]:
-        """The moving link that a wrench on a link acts on, and how the link is fixed to it."""
-        links = [link.name for link in self.robot.links]
-        if name in links:
-            return links.index(name), None
-        found = self.robot.fixed.get(name)
-        if found is None:
-            links += [link for link, at in self.robot.fixed.items() if at.carrier != FIXED_BASE]
-            raise InputError(f"f_ext: no link {name!r}; those that move are {', '.join(links)}")
-        if found.carrier == FIXED_BASE:
-            raise InputError(f"f_ext: link {name!r} stands on the ground, and does not move")
-        return found.carrier, found
+        return tuple(_array(robot, answer.table, x, batch) for x in ALL[function].gives)
 
     def _rows(self, name: str, size: int, array: np.ndarray) -> np.ndarray:
         """An array with the entries of one call in the last axis."""
@@ -302,11 +379,8 @@ class RobotModel:
             raise InputError(f"{name}: shape {array.shape}, must end with {own}")
         return array.reshape(*batch, size)
 
-    def _array(self, table: robot_calls.Table, kind: str, batch: tuple[int, ...]) -> np.ndarray:
-        """A vector or matrix for each call of a batch."""
-        values = np.stack([table[name] for name in columns(self.robot, kind)], axis=-1)
-        return values.reshape(*batch, *self._size(kind))
 
-    def _size(self, kind: str) -> tuple[int, ...]:
-        """Shape of a vector or matrix."""
-        return (self.nv,) if kind in VECTORS else (self.nv, self.nv)
+def _array(robot: Robot, table: robot_calls.Table, kind: str, batch: tuple[int, ...]) -> np.ndarray:
+    """A scalar, vector or matrix for each call of a batch."""
+    values = np.stack([table[name] for name in columns(robot, kind)], axis=-1)
+    return values.reshape((*batch, *shape(robot, kind)))

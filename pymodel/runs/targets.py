@@ -201,7 +201,7 @@ def compiled(
     arithmetic : str
         ``float32`` or ``<EXP_W>/<MAN_W>`` up to 8/23; ``native`` has ``float64``, too.
     function : str
-        Of a robot: ID, FD, M, Minv, dID, dFD or diFD.
+        Of a robot: ID, FD, M, Minv, dID, dFD, diFD, FK, J, Jbody, energy, com or Y.
     lanes : str, optional
         Adders + multipliers of the engine, as ``8+8``; default 2+2.
     shape, base, rebase, project

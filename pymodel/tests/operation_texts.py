@@ -30,7 +30,7 @@ from pymodel.algorithms.rivals.acceleration_dca import accelerations
 from pymodel.algorithms.step import prepare, rates
 from pymodel.arith.terms import Terms
 from pymodel.compile.graph import LEAVES, Graph, Node, Ref, flatten, symbols
-from pymodel.mechanism.robot import FIXED_BASE, Robot
+from pymodel.mechanism.robot import FIXED_BASE, Robot, at_link
 from pymodel.mechanism.robot_bodies import ground_under
 from pymodel.mechanism.scenario import (
     FIXED,
@@ -272,7 +272,9 @@ def _inputs(graph: Graph, names: Sequence[str]) -> dict[str, Ref]:
 
 def _function(robot: Robot, name: str, method: str) -> Recorded:
     graph = Recording()
-    external = (robot.first, robot.first + 1) if functions.FUNCTIONS[name].forces else ()
+    external = (robot.first, robot.first + 1) if functions.ALL[name].forces else ()
+    if functions.ALL[name].link == functions.NEEDS_LINK:
+        robot = at_link(robot, robot.links[-1].name)
     values = _inputs(graph, functions.inputs(robot, name, external))
     return graph, functions.evaluate(name, robot, graph, values, method, external, True)
 
@@ -448,7 +450,7 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
     "robots: rigid_body": {
         **{
             f"{name}{method and ' by '}{method}, {base}": partial(_function, robot, name, method)
-            for name, signature in functions.FUNCTIONS.items()
+            for name, signature in functions.ALL.items()
             for method in signature.methods
             for base, robot in ROBOTS.items()
             if base == "floating base" or name not in SAME_TEXT

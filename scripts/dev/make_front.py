@@ -415,6 +415,12 @@ TARGETS = {
         "",
         example_robots,
     ),
+    "readers": Target(
+        PROOF,
+        "what other readers of robot files make of the same text, and docs/readers.md",
+        "",
+        programs(f"{_E}readers.measure", f"{_E}readers.document"),
+    ),
     "formats": Target(
         PROOF,
         'all float formats of up to 32 bits under Icarus [UNITS="fp_add" FORMATS="4/20 5/26"]',

@@ -17,7 +17,7 @@ def _calls(
     floating: bool = False,
     **more: Any,
 ) -> list[dict[str, Any]]:
-    """Functions of a robot, all unless named."""
+    """Functions of a robot, the seven unless named."""
     path = name if "." in name else f"{name}.urdf"
     asked = {"robot": f"robots/{path}", "rows": rows, "floating": floating, **more}
     return [{**asked, "function": function} for function in functions]
@@ -34,6 +34,13 @@ OTHERS = [
 JOINTS = [
     *_calls("mobile_arm", ("ID", "dFD"), rows=4),
     *_calls("tethered", ("FD", "dID"), rows=4),
+]
+#: Functions of links as they are.
+LINKS = [
+    *_calls("quadruped.xml", ("FK", "J"), rows=4, link="rh_shank"),
+    *_calls("gripper", ("FK", "energy", "com", "Y"), rows=4, floating=True),
+    *_calls("tethered", ("FK", "energy", "com"), rows=4),
+    *_calls("gripper", ("J", "Jbody"), rows=4, link="right_tip"),
 ]
 #: Without dFD and diFD: they fit (6000 words of 800 bits), but take minutes to schedule and load.
 ATLAS = [
@@ -52,7 +59,10 @@ VERILATOR, ICARUS = ("verilator",), ("icarus",)
 BENCH = robot.bench(
     [
         Config(
-            robot.CONFIG, rtl_parameters(NARROW), {"calls": IIWA + HYQ + OTHERS + JOINTS}, VERILATOR
+            robot.CONFIG,
+            rtl_parameters(NARROW),
+            {"calls": IIWA + HYQ + OTHERS + JOINTS + LINKS},
+            VERILATOR,
         ),
         Config(
             "wide",

@@ -92,6 +92,20 @@ class Coupling:
             found[row[0], column[0]].append(row[1] * (column[1] * x))
         return {place: self.terms.total(some) for place, some in found.items()}
 
+    def of_columns(self, matrix: Sparse) -> Sparse:
+        """X G, of a matrix whose columns are the joints'."""
+        found: dict[tuple[int, int], list[Term]] = defaultdict(list)
+        for (i, k), x in matrix.items():
+            at = self.moved[k]
+            if at is not None:
+                found[i, at[0]].append(at[1] * x)
+        return {place: self.terms.total(some) for place, some in found.items()}
+
+    def of_rows(self, matrix: Sparse) -> Sparse:
+        """G^T X, of a matrix whose rows are the joints'."""
+        turned = self.of_columns({(k, i): x for (i, k), x in matrix.items()})
+        return {(i, k): x for (k, i), x in turned.items()}
+
     def of_symmetric(self, matrix: Sparse) -> Sparse:
         """G^T X G of a symmetric matrix, of which there is the lower triangle; so of the result.
 

@@ -1,15 +1,21 @@
-"""The seven rigid-body functions, from named scalars to named scalars (paper 002, section II).
+"""Functions of robots, from named scalars to named scalars.
+
+The seven rigid-body functions (paper 002, section II), and further ones that controllers need.
 
 Names are those of the columns of a call: ``q0``, ``qd0``, ``qdd0``, ``tau0``, ``m0_0``,
 ``minv0_0``, ``dtau_dq0_0``, ``dtau_dqd0_0``, ``dqdd_dq0_0``, ``dqdd_dqd0_0`` (row_column), and
 ``fext<link>_0`` to ``_5`` for the force and the moment on a link. Matrices are full.
+
+Of the further ones: ``p0``, ``r0_0`` (of all links ``p<link>_0``, ``r<link>_0_0``), ``j0_0``,
+``kinetic``, ``potential``, ``c0``, ``jc0_0``, ``y0_0``.
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pymodel.algorithms.rigid_body import articulated_body
+from pymodel.algorithms.rigid_body import articulated_body, frames
 from pymodel.algorithms.rigid_body.coupling import Coupling, Sparse
 from pymodel.algorithms.rigid_body.derivatives import inverse_dynamics_derivatives
 from pymodel.algorithms.rigid_body.inverse_dynamics import External, inverse_dynamics
@@ -23,15 +29,20 @@ from pymodel.algorithms.rigid_body.mass_matrix import (
     solved,
     solved_by_inverse,
 )
+from pymodel.algorithms.rigid_body.regressor import PARAMETERS, regressor
 from pymodel.algorithms.rigid_body.tree import Tree
 from pymodel.algorithms.rigid_body.vectors import cross
+from pymodel.arith.errors import InputError
 from pymodel.arith.scalars import S, SupportsArithmetic
 from pymodel.arith.terms import Term, Terms
+from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 
 FACTORS = "factors"  #: solve by the factors of M
 ARTICULATED = "articulated"  #: articulated bodies
 INVERSE_FACTORS = "inverse factors"  #: multiply by the inverses of the factors of M
+
+NEEDS_LINK, TAKES_LINK = "needs", "takes"  # of a signature
 
 #: Beginnings of the names of columns: what is a vector, and what a symmetric matrix.
 VECTORS = ("q", "qd", "qdd", "tau")
@@ -55,6 +66,11 @@ class Signature:
         Whether those of the joints change it.
     gravity : bool
         Whether it changes it.
+    whole : bool
+        Whether it tells of the links as they were read, so that the robot must not be reduced.
+    link : str
+        Whether it tells of one link: :data:`NEEDS_LINK`; :data:`TAKES_LINK`, without one it tells
+        of all that move; or empty.
     """
 
     name: str
@@ -66,6 +82,8 @@ class Signature:
     damping: bool = True
     armature: bool = True
     gravity: bool = True
+    whole: bool = False
+    link: str = ""
 
 
 #: The seven functions.
@@ -117,20 +135,92 @@ FUNCTIONS: dict[str, Signature] = {
 }
 
 
+def _further(name: str, text: str, takes: str, gives: str, **more: Any) -> Signature:
+    """A function of the links as they were read, which neither wrenches nor friction change."""
+    plain = {"forces": False, "damping": False, "armature": False, "gravity": False, "whole": True}
+    return Signature(name, text, tuple(takes.split()), tuple(gives.split()), **(plain | more))
+
+
+#: What controllers need beside the seven.
+FURTHER: dict[str, Signature] = {
+    entry.name: entry
+    for entry in (
+        _further("FK", "placement of a link or of all, from q", "q", "p r", link=TAKES_LINK),
+        _further(
+            "J",
+            "Jacobian of a link's origin, in the ground's axes, linear first, from q",
+            "q",
+            "j",
+            link=NEEDS_LINK,
+        ),
+        _further("Jbody", "the same in the link's own axes, from q", "q", "j", link=NEEDS_LINK),
+        _further(
+            "energy",
+            "kinetic and potential energy, from q and qd",
+            "q qd",
+            "kinetic potential",
+            armature=True,
+            gravity=True,
+        ),
+        _further("com", "centre of mass and its Jacobian, from q", "q", "c jc"),
+        _further(
+            "Y",
+            "regressor: ID is Y times the inertial parameters, from q, qd, qdd",
+            "q qd qdd",
+            "y",
+            gravity=True,
+        ),
+    )
+}
+
+ALL: dict[str, Signature] = FUNCTIONS | FURTHER
+
+
+def shape(robot: Robot, name: str) -> tuple[int, ...]:
+    """Shape of a scalar, vector or matrix by the beginning of its columns' names."""
+    links = () if robot.frame else (len(robot.bodies),)
+    n = robot.nv
+    shapes: dict[str, tuple[int, ...]] = {
+        "q": (robot.nq,),
+        "p": (*links, 3),
+        "r": (*links, 3, 3),
+        "j": (6, n),
+        "kinetic": (),
+        "potential": (),
+        "c": (3,),
+        "jc": (3, n),
+        "y": (n, PARAMETERS * len(robot.bodies)),
+    }
+    return (n,) if name in VECTORS and name != "q" else shapes.get(name, (n, n))
+
+
 def methods(robot: Robot, function: str) -> tuple[str, ...]:
     """Name the ways to evaluate a function: not by articulated bodies where joints mimic others."""
     left_out = {ARTICULATED} if robot.mimics else set()
-    return tuple(x for x in FUNCTIONS[function].methods if x not in left_out)
+    return tuple(x for x in ALL[function].methods if x not in left_out)
 
 
 def columns(robot: Robot, name: str) -> list[str]:
     """Name the columns of a vector or matrix: ``q0``, ... or ``m0_0``, ..."""
-    n = robot.nv
-    if name == "q":
-        return [f"q{k}" for k in range(robot.nq)]
-    if name in VECTORS:
-        return [f"{name}{k}" for k in range(n)]
-    return [f"{name}{i}_{j}" for i in range(n) for j in range(n)]
+    indices = itertools.product(*map(range, shape(robot, name)))
+    return [name + "_".join(map(str, index)) for index in indices]
+
+
+def suited(robot: Robot, function: str) -> Robot:
+    """The robot that a function is evaluated of: reduced, unless it tells of links as they are.
+
+    Raises
+    ------
+    InputError
+        If it tells of one link, and :func:`pymodel.mechanism.robot.at_link` has named none; if it
+        is ``com``, and what moves has no mass.
+    """
+    signature = ALL[function]
+    if signature.link == NEEDS_LINK and robot.frame is None:
+        raise InputError(f"{function} of {robot.name}: needs the name of a link")
+    if function == "com" and not sum(link.mass for link in robot.links) > 0:
+        raise InputError(f"com of {robot.name}: what moves has no mass")
+    return robot if signature.whole else reduced(robot)
 
 
 def force_columns(links: Iterable[int]) -> list[str]:
@@ -141,7 +231,7 @@ def force_columns(links: Iterable[int]) -> list[str]:
 def inputs(robot: Robot, function: str, external: Iterable[int] = ()) -> list[str]:
     """Name the scalars that a function takes; of a symmetric matrix the lower triangle."""
     n, found = robot.nv, []
-    for name in FUNCTIONS[function].takes:
+    for name in ALL[function].takes:
         if name in SYMMETRIC:
             found += [f"{name}{i}_{j}" for i in range(n) for j in range(i + 1)]
         else:
@@ -151,7 +241,7 @@ def inputs(robot: Robot, function: str, external: Iterable[int] = ()) -> list[st
 
 def outputs(robot: Robot, function: str) -> list[str]:
     """Name the columns that a function gives."""
-    return [name for kind in FUNCTIONS[function].gives for name in columns(robot, kind)]
+    return [name for kind in ALL[function].gives for name in columns(robot, kind)]
 
 
 def evaluate(
@@ -168,8 +258,9 @@ def evaluate(
     Parameters
     ----------
     function : str
-        A key of :data:`FUNCTIONS`.
+        A key of :data:`ALL`.
     robot : Robot
+        As :func:`suited` gives it; the seven also take others.
     arithmetic : SupportsArithmetic
     values : dict
         Name -> scalar of :func:`inputs`; SI units, Pinocchio's conventions.
@@ -358,6 +449,37 @@ def known_column(tree: Tree, name: str, k: int) -> list[Term] | None:
     return [*cross(tree.axes[k - 3], tree.gravity), *rest]
 
 
+def _fk(given: Arguments, method: str) -> dict[str, Term]:
+    found, one = frames.frame_placements(given.tree), given.robot.frame is not None
+    result: dict[str, Term] = {}
+    for k, (rotation, origin) in enumerate(found):
+        p, r = ("p", "r") if one else (f"p{k}_", f"r{k}_")
+        result |= _named(p, origin)
+        result |= {f"{r}{i}_{j}": x for i, row in enumerate(rotation) for j, x in enumerate(row)}
+    return result
+
+
+def _com(given: Arguments, method: str) -> dict[str, Term]:
+    tree = given.tree
+    centre, jacobian = frames.centre_of_mass(tree)
+    return _named("c", centre) | _matrix("jc", tree.coupling.of_columns(jacobian))
+
+
+def _jacobian(tree: Tree, of_joints: Callable[[Tree], Sparse]) -> dict[str, Term]:
+    return _matrix("j", tree.coupling.of_columns(of_joints(tree)))
+
+
+def _y(given: Arguments, method: str) -> dict[str, Term]:
+    tree = given.tree
+    whole = regressor(tree, tree.coupling.spread(given.vector("qdd")))
+    return _matrix("y", tree.coupling.of_rows(whole))
+
+
+def _energy(given: Arguments, method: str) -> dict[str, Term]:
+    tree = given.tree
+    return {"kinetic": frames.kinetic_energy(tree), "potential": frames.potential_energy(tree)}
+
+
 _EVALUATE: dict[str, Callable[[Arguments, str], dict[str, Any]]] = {
     "ID": _id,
     "FD": _fd,
@@ -366,4 +488,10 @@ _EVALUATE: dict[str, Callable[[Arguments, str], dict[str, Any]]] = {
     "dID": _did,
     "dFD": _dfd,
     "diFD": _difd,
+    "FK": _fk,
+    "J": lambda given, method: _jacobian(given.tree, frames.jacobian),
+    "Jbody": lambda given, method: _jacobian(given.tree, frames.body_jacobian),
+    "energy": _energy,
+    "com": _com,
+    "Y": _y,
 }

@@ -171,6 +171,7 @@ class Tree:
         self.armature = [
             self._number(i, "armature", link.armature) for i, link in enumerate(robot.links)
         ]
+        self.q = list(q)
         self.qd = self.coupling.spread(qd) if qd is not None else [self.zero] * self.nv
         self._turn = {}  # link -> sine and cosine of its joint's angle
         self.arm = {}  # link -> its origin, in the parent's frame

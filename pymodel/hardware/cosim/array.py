@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pymodel.algorithms.rigid_body.functions import evaluate
+from pymodel.algorithms.rigid_body.functions import evaluate, suited
 from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.fp import NOT_FINITE, Format
 from pymodel.arith.scalars import BitExact
@@ -41,8 +41,7 @@ from pymodel.hardware.step_array import Outcome, StepArray, machine_of
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.coordinates import displaced
-from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.robot import Robot, at_link
 from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
@@ -97,27 +96,33 @@ def test_of(bench: Bench) -> Any:
     return jobs
 
 
-def robot_of(job: Mapping[str, Any]) -> Robot:
-    """The robot of a job."""
+def robot_of(job: Mapping[str, Any], function: str) -> Robot:
+    """The robot of a job, as a function needs it."""
     gravity = job.get("gravity")
     asked = job["floating"], job.get("snap", SNAP), gravity and tuple(gravity)
-    mimic = job.get("mimic", True)
-    return _robot(job["robot"], *asked, mimic)
+    more = job.get("mimic", True), job.get("link")
+    return suited(_robot(job["robot"], *asked, *more), function)
 
 
 @cache
 def _robot(
-    path: str, floating: bool, snap: float, gravity: tuple[float, ...] | None, mimic: bool
+    path: str,
+    floating: bool,
+    snap: float,
+    gravity: tuple[float, ...] | None,
+    mimic: bool,
+    link: str | None,
 ) -> Robot:
-    return reduced(robot_file.load(ROOT / path, floating, snap=snap, gravity=gravity, mimic=mimic))
+    read = robot_file.load(ROOT / path, floating, snap=snap, gravity=gravity, mimic=mimic)
+    return at_link(read, link) if link else read
 
 
 def kernels(job: dict[str, Any]) -> dict[str, Kernel | Chain]:
     """Function -> kernel, or chain of kernels, of a job of calls."""
-    robot = robot_of(job)
+    robots = {name: robot_of(job, name) for name in job["functions"]}
     if job.get("chained"):
-        return {name: chained(robot) for name in job["functions"]}
-    return {name: recorded(robot, name) for name in job["functions"]}
+        return {name: chained(robot) for name, robot in robots.items()}
+    return {name: recorded(robot, name) for name, robot in robots.items()}
 
 
 def scenarios(job: dict[str, Any], rng: np.random.Generator) -> list[Scenario]:
@@ -143,11 +148,12 @@ async def _calls(
 ) -> Outcome:
     """All functions of a robot, switched between calls."""
     machine, fmt = engine.machine, engine.machine.fmt
-    robot, functions = robot_of(job), kernels(job)
+    functions = kernels(job)
+    robots = {name: robot_of(job, name) for name in functions}
     array = prepare_array(
         machine,
         functions,
-        dict.fromkeys(functions, robot.name),
+        {name: robot.name for name, robot in robots.items()},
         thorough=not quick,
     )
     batches = {}
@@ -156,7 +162,7 @@ async def _calls(
             table = read_table(job["inputs"])
         else:
             seed = int(board.rng.integers(MAX_SEED))
-            table = random_states(robot, function, job["rows"], seed)
+            table = random_states(robots[function], function, job["rows"], seed)
         names = array.functions[function].inputs
         batches[function] = bits_of(fmt, {name: table[name] for name in names})
     calls = [(function, inputs) for function, batch in batches.items() for inputs in batch]
@@ -174,11 +180,12 @@ async def _calls(
             if isinstance(functions[function], Chain):
                 (only,) = functions[function].evaluate(arithmetic, given)
                 return only
+            robot = robots[function]
             return evaluate(function, robot, arithmetic, given, cheapest(robot, function))
 
         numbers = _numbers(text, fmt, batch)
         for row, results in enumerate(found):
-            where = _where(machine, row, f"{function} of {robot.name}, call {row + 1}")
+            where = _where(machine, row, f"{function} of {robots[function].name}, call {row + 1}")
             want = {name: numbers[name][row] for name in results}
             faulty = not np.isfinite([*want.values()]).all()
             if not fault[row]:  # otherwise what it computes exactly: an array knows no NaN's sign

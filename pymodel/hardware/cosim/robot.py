@@ -1,7 +1,8 @@
 """Rigid-body functions of robots on the step engine: every word is that of the text itself.
 
 Settings: ``calls``, each with a ``robot`` (path), a ``function`` and ``rows`` (how many calls, on
-random states), and as wanted ``floating``, ``snap``, ``gravity``, ``mimic`` and ``method``;
+random states), and as wanted ``floating``, ``snap``, ``gravity``, ``mimic``, ``link`` and
+``method``;
 ``inputs`` (path of a table) instead of ``rows``; and ``out`` (folder for what the last function
 hands over).
 
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pymodel.algorithms.rigid_body.functions import evaluate
+from pymodel.algorithms.rigid_body.functions import evaluate, suited
 from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.fp import NOT_FINITE, Format
 from pymodel.arith.scalars import BitExact
@@ -30,8 +31,7 @@ from pymodel.hardware.places import ROOT
 from pymodel.hardware.scoreboard import Scoreboard
 from pymodel.hardware.step_engine import StepEngine, machine_of
 from pymodel.mechanism import robot_file
-from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.robot import Robot, at_link
 from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.runs.engine_calls import Call, batched, prepare_call
 from pymodel.runs.robot_calls import bits_of, random_states, read_table
@@ -67,7 +67,8 @@ async def _function(
     function, fmt = settings["function"], engine.machine.fmt
     floating, snap = settings.get("floating", False), settings.get("snap", SNAP)
     more = {"snap": snap, "gravity": settings.get("gravity"), "mimic": settings.get("mimic", True)}
-    robot = reduced(robot_file.load(ROOT / settings["robot"], floating, **more))
+    read, link = robot_file.load(ROOT / settings["robot"], floating, **more), settings.get("link")
+    robot = suited(at_link(read, link) if link else read, function)
     method = settings.get("method") or cheapest(robot, function)
     call = prepare_call(engine.machine, recorded(robot, function, method))
     if "inputs" in settings:

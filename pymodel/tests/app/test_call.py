@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS, suited
 from pymodel.app.command import main
-from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.urdf import load
 from pymodel.runs.robot_calls import call as call_table
 from pymodel.runs.robot_calls import random_states, read_table, write_table
@@ -169,7 +169,8 @@ BAD = {
         [],
         "row 1: minv2_1 and minv1_2 differ, must be symmetric",
     ),
-    "function": ({}, "IK", [], "FUNCTION IK: must be ID, FD, M, Minv, dID, dFD or diFD"),
+    "function": ({}, "IK", [], "FUNCTION IK: must be ID, FD, M, Minv, dID, dFD, diFD, FK, J, "),
+    "link": ({}, "FD", ["--link", "iiwa_link_7"], "--link: changes nothing in FD"),
     "arithmetic": ({}, "FD", ["--arith", "half"], "--arith half: must be float32"),
     "target": ({}, "FD", ["--target", "gpu"], "--target gpu: must be model, native or twin"),
     "engine's format": ({}, "FD", ["--target", "twin"], "target twin: the engine has no float64"),
@@ -190,7 +191,7 @@ def test_bad_input_is_one_line_and_status_2(kind, capsys):
     assert not Path("out.csv").exists()
 
 
-@pytest.mark.parametrize("function", ["ID", "FD", "M", "Minv", "dID", "dFD", "diFD"])
+@pytest.mark.parametrize("function", [*FUNCTIONS, "FK", "energy", "com", "Y"])
 @pytest.mark.parametrize("option", [["--damping"], ["--armature", "0.1"], ["--friction", "0.2"]])
 def test_options_that_change_nothing_are_refused(function, option, capsys):
     """So those that change something, and only those, are taken."""
@@ -208,7 +209,8 @@ def test_options_that_change_nothing_are_refused(function, option, capsys):
     else:
         assert capsys.readouterr().err == f"{option[0]}: changes nothing in {function}\n"
         robot = load(path, False, option == ["--damping"], 0.1 * (option[0] == "--armature"))
-        write_table("out.csv", call_table(reduced(robot), function, read_table("in.csv")).table)
+        answer = call_table(suited(robot, function), function, read_table("in.csv"))
+        write_table("out.csv", answer.table)
         assert Path("out.csv").read_text() == plain
 
 

@@ -115,6 +115,8 @@ def test_functions_of_a_robot(capsys):
     assert "iiwa_joint_4.first_moment[1], " in capsys.readouterr().out
     floating = compiled(HYQ, "--function", "ID", "--floating", "--armature", "0.1")
     assert len(floating.programs[0].after) == 18
+    both = compiled(IIWA, "--function", "FK", "--function", "ID", "--link", "iiwa_link_7")
+    assert [len(program.after) for program in both.programs] == [12, 7]
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C compiler")

@@ -39,7 +39,7 @@ def attempt(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["IK"], "--function IK: must be ID, FD, M, Minv, dID, dFD or diFD"),
+        (["IK"], "--function IK: must be ID, FD, M, Minv, dID, dFD, diFD, FK, J, Jbody, energy, "),
         (["ID", "--target", "gpu"], "--target gpu: must be model, native, twin, engine or array"),
         (["ID", "--rows", "0"], "--rows 0: must be a whole number, 1 to 1000000"),
         (["ID", "--lanes", "8+8"], "--lanes 8+8: only for --target twin, engine or array"),
@@ -47,6 +47,11 @@ def attempt(tmp_path, monkeypatch):
         (["ID", "--gravity=0,1"], "--gravity 0,1: must be three numbers, as 0,0,-1.62"),
         (["ID", "--gravity=0,0,g"], "--gravity 0,0,g: must be three numbers, as 0,0,-1.62"),
         (["M", "--gravity=0,0,-1"], "--gravity: changes nothing in M"),
+        (["FK", "--gravity=0,0,-1"], "--gravity: changes nothing in FK"),
+        (["ID", "--link", "iiwa_link_7"], "--link: changes nothing in ID"),
+        (["J"], "J of iiwa14: needs the name of a link"),
+        (["J", "--link", "hand"], "--link: no link 'hand'; those that move are iiwa_link_1, "),
+        (["FK", "--link", "base"], "--link: link 'base' stands on the ground, and does not"),
         (["ID", "--gravity=0,0,1e40"], "gravity: must be three numbers of at most 1e+30"),
         (["ID", "--waves"], "--waves: only for --target engine or array"),
         (["ID", "--stalls", "20", "--target", "engine"], "--stalls 20: only for --target array"),

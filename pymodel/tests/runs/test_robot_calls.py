@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.reduction import reduced
@@ -31,7 +32,7 @@ def test_numbers_read_back_exactly(tmp_path):
 
 def test_random_states_are_calls():
     """Of each function, reproducible, with unit quaternions."""
-    for function in robot_calls.FUNCTIONS:
+    for function in FUNCTIONS:
         states = robot_calls.random_states(HYQ, function, 3, seed=2)
         assert set(states) == set(robot_calls.input_columns(HYQ, function))
         again = robot_calls.random_states(HYQ, function, 3, seed=2)

@@ -84,6 +84,45 @@ def test_batches_broadcast(iiwa, rng):
     np.testing.assert_array_equal(found[2, 3], iiwa.forward_dynamics(q[3], qd, np.zeros(7)))
 
 
+@pytest.mark.parametrize("target", ["model", "native"])
+def test_functions_of_links_as_they_are(rng, target):
+    """Rates times Jacobians are the differences of placements; the energies' sum stays."""
+    arm = load_robot(IIWA, target=target)
+    q, qd, qdd = rng.uniform(-1, 1, (3, 2, 5, 7))
+    position, rotation = arm.placement(q, "iiwa_link_7")
+    assert (position.shape, rotation.shape) == ((2, 5, 3), (2, 5, 3, 3))
+    every, turns = arm.placement(q)
+    assert (every.shape, turns.shape) == ((2, 5, 7, 3), (2, 5, 7, 3, 3))
+    assert np.array_equal(every[..., 6, :], position)
+    assert np.array_equal(turns[..., 6, :, :], rotation)
+
+    def rates(at, step=1e-6):
+        return (at(q + step * qd) - at(q - step * qd)) / (2 * step)
+
+    velocity = np.einsum("...ij,...j", arm.jacobian(q, "iiwa_link_7"), qd)
+    moved = rates(lambda q: arm.placement(q, "iiwa_link_7")[0])
+    np.testing.assert_allclose(velocity[..., :3], moved, atol=1e-8)
+    turned = rates(lambda q: arm.placement(q, "iiwa_link_7")[1]) @ rotation.swapaxes(-1, -2)
+    spin = np.stack([turned[..., 2, 1], turned[..., 0, 2], turned[..., 1, 0]], axis=-1)
+    np.testing.assert_allclose(velocity[..., 3:], spin, atol=1e-8)
+    body = np.einsum("...ij,...j", arm.body_jacobian(q, "iiwa_link_7"), qd)
+    for half in (slice(3), slice(3, 6)):
+        ours = np.einsum("...ij,...j", rotation, body[..., half])
+        np.testing.assert_allclose(ours, velocity[..., half], atol=1e-14)
+
+    centre, jacobian = arm.centre_of_mass(q)
+    assert (centre.shape, jacobian.shape) == ((2, 5, 3), (2, 5, 3, 7))
+    shifted = rates(lambda q: arm.centre_of_mass(q)[0])
+    np.testing.assert_allclose(np.einsum("...ij,...j", jacobian, qd), shifted, atol=1e-8)
+    kinetic, potential = arm.energy(q, qd)
+    twice = np.einsum("...i,...ij,...j", qd, arm.mass_matrix(q), qd)
+    np.testing.assert_allclose(2 * kinetic, twice, rtol=1e-12)
+    mass = sum(link.mass for link in arm.robot.links)
+    np.testing.assert_allclose(potential, 9.81 * mass * centre[..., 2], rtol=1e-12)
+    torques = arm.regressor(q, qd, qdd) @ arm.inertial_parameters
+    np.testing.assert_allclose(torques, arm.inverse_dynamics(q, qd, qdd), atol=1e-11)
+
+
 def test_functions_agree(rng):
     """FD of ID is the identity, with wrenches on links; derivatives are those of one another."""
     model = load_robot(HYQ, floating=True)

@@ -66,7 +66,7 @@ def make(environment):
         (["robot", *IIWA, "LANES=2+2"], "LANES=2+2: only for TARGET=twin, engine or array"),
         (
             ["robot", *IIWA, "STEPS=3"],
-            "STEPS=3: make robot takes URDF FUNCTION TARGET OUT FLOATING SNAP GRAVITY ROWS",
+            "STEPS=3: make robot takes URDF FUNCTION LINK TARGET OUT FLOATING SNAP GRAVITY",
         ),
         (["run", PENDULUM, "ROWS=3"], "ROWS=3: make run takes SCENARIO TARGET OUT ARITH"),
         (["bench", "ONLY=all"], "ONLY=all: must be speed, step_engine, array or native"),
