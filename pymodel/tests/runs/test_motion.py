@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import cumulative_simpson
 
+from pymodel.algorithms.projection import projected
 from pymodel.algorithms.requests import serve
 from pymodel.algorithms.rivals.recursive_space import canonical_momenta
 from pymodel.algorithms.step import prepare, rates
@@ -18,6 +19,7 @@ from pymodel.mechanism.scenario_writer import tables, varied
 from pymodel.runs import engine_runs, lagrangian, native_runs
 from pymodel.runs.conserved import conserved
 from pymodel.runs.joint_forces import joint_forces, read_forces, write_forces
+from pymodel.runs.recorder import NonFiniteError
 from pymodel.runs.simulate import simulate
 from pymodel.tests import space
 from pymodel.tests.places import SCENARIOS
@@ -165,6 +167,43 @@ def test_a_projection_leaves_what_is_moved():
     plain, run = (native_runs.simulate(scenario, project=x) for x in (0, 5))
     assert np.array_equal(plain.q[:, 0], run.q[:, 0])
     assert run.loop_position[6::5].max() < 1e-5 < 1e-3 < plain.loop_position.max()
+
+
+def test_a_projection_leaves_a_coordinate_of_zero():
+    """Not even rounding is added to it."""
+    scenario = parse(crank(motion="15*t", q=0.0))
+    mechanism = prepare(Float64(), scenario, project=1)
+    q, p = mechanism.initial_state(scenario)
+    q_new, _ = serve(Float64(), projected(mechanism, [q[0], q[1] + 1e-3, q[2] - 1e-3], p, 0.0))
+    assert q_new[0] == 0.0
+    np.testing.assert_allclose(q_new, q, rtol=0, atol=1e-6)
+
+
+def test_a_projection_leaves_a_joint_that_is_moved_inside():
+    """The rod against the crank, which follows; momenta that are not augmented stay as they are."""
+    data = tables(load(CRANK))
+    crank, rod = data["body"][:2]
+    crank.pop("motion")
+    rod |= {"motion": f"{rod['q']!r} + {rod['qd']!r}*t", "guess": False}
+    scenario = parse(data)
+    mechanism = prepare(Float64(), scenario, project=1)
+    q, p = mechanism.initial_state(scenario)
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        off = [x + y for x, y in zip(q, rng.uniform(-1e-4, 1e-4, 3), strict=True)]
+        off[1] = q[1]
+        q_new, p_new = serve(Float64(), projected(mechanism, off, p, 0.0))
+        assert q_new[1] == q[1]
+        np.testing.assert_allclose(q_new, q, rtol=0, atol=1e-3)
+    _, p_new = serve(Float64(), projected(mechanism, q, p, 0.0))
+    np.testing.assert_allclose(p_new, p, rtol=0, atol=1e-12)
+    assert p_new[1] == 0.0 < min(map(abs, (p[0], p[2])))
+
+
+def test_an_angle_without_a_sine_is_named():
+    scenario = moved(load(SCENARIOS / "double_pendulum.toml", steps=200), "1e-12*sin(1e8*t)")
+    with pytest.raises(NonFiniteError, match=r"body\[0\].motion: an angle of its formula is [12]"):
+        simulate(scenario, "float32")
 
 
 def test_the_same_bits_in_space():
