@@ -1,5 +1,5 @@
 // The step engine behind a serial line: what a board's top level needs besides clock, reset and
-// pins (docs/board.md). Defaults are those of step_engine.
+// pins (docs/board.md). One context; defaults are those of step_engine.
 //
 // Latency and throughput: those of uart_axil and step_engine.
 
@@ -18,11 +18,7 @@ module board_engine #(
   parameter int PROGRAM_DEPTH = 1024,
   parameter int TRACE_DEPTH = 512,
   parameter int TRACE_REGISTERS = 128,
-  parameter int PROGRAMS = 16,
-  parameter int CONTEXTS = 1,
-  parameter int READ_STAGES = CONTEXTS > 2 ? 2 : CONTEXTS - 1,
-  parameter int OPERAND_STAGES = CONTEXTS > 3 ? 1 : 0,
-  parameter int BLOCK_RAM = READ_STAGES > 0 ? 1 : 0
+  parameter int PROGRAMS = 16
 ) (
   input  logic clk_i,
   input  logic rst_ni,
@@ -82,11 +78,7 @@ module board_engine #(
     .PROGRAM_DEPTH(PROGRAM_DEPTH),
     .TRACE_DEPTH(TRACE_DEPTH),
     .TRACE_REGISTERS(TRACE_REGISTERS),
-    .PROGRAMS(PROGRAMS),
-    .CONTEXTS(CONTEXTS),
-    .READ_STAGES(READ_STAGES),
-    .OPERAND_STAGES(OPERAND_STAGES),
-    .BLOCK_RAM(BLOCK_RAM)
+    .PROGRAMS(PROGRAMS)
   ) u_engine (
     .clk_i,
     .rst_ni,

@@ -26,8 +26,7 @@ from pymodel.hardware.serial_pins import SerialPins
 from pymodel.hardware.simulation import TASK_ENV
 
 CLOCK_HZ = 1_000_000_000 // PERIOD_NS
-USB_BAUD, FASTEST_BAUD = 3_000_000, CLOCK_HZ // 8
-USB, FAST = "usb", "fast"  # configurations
+USB, USB_BAUD = "usb", 3_000_000  # a configuration
 TEST = "host_program"  # the cocotb test
 SAME = "bit-identical to the model"  # what the host says
 WAIT_S = "60"  # of the host, which a simulation keeps waiting
@@ -42,12 +41,6 @@ def command(steps: int) -> list[str]:
     return ["run", "double_pendulum", "--steps", str(steps), "--no-reference"]
 
 
-def config(name: str, baud: int, steps: int, long: bool = False, **parameters: int) -> Config:
-    """A rate of the line, steps of the double pendulum, and the engine's parameters."""
-    params = {"CLOCK_HZ": CLOCK_HZ, "BAUD": baud} | parameters
-    return Config(name, params, {"command": command(steps)}, long=long)
-
-
 def bench(configs: Sequence[Config], module: str = "") -> Bench:
     """The bench of some configurations, whose tests are in a module: in tb/ unless given."""
     return Bench("cosim_board", "board_engine", configs, module=module)
@@ -59,7 +52,7 @@ def test_of(bench: Bench) -> Any:
     @bench.test(timeout_us=60_000_000)
     async def host_program(dut: Any, board: Scoreboard) -> None:
         """The host's program finds the board, runs, and compares every word with the model."""
-        pins = SerialPins(dut, bench.params["BAUD"])
+        pins = SerialPins(dut, bench.params["BAUD"] * CLOCK_HZ / bench.params["CLOCK_HZ"])
         await clock.start(dut)
         default = BUILD / bench.name / f"{bench.config.name}-{bench.simulator}.log"
         log = Path(bench.settings.get("out") or default)
@@ -128,5 +121,6 @@ class _Host:
                 os.write(self._board, bytes([octet]))
 
 
-BENCH = bench([config(USB, USB_BAUD, 200, long=True)], __name__)
+_USB = {"CLOCK_HZ": CLOCK_HZ, "BAUD": USB_BAUD}
+BENCH = bench([Config(USB, _USB, {"command": command(200)}, long=True)], __name__)
 host_program = test_of(BENCH)

@@ -11,6 +11,11 @@ def step_engine_word(given: Mapping[str, int]) -> bool:
     return step_engine.machine_of(given).bus_words <= STEP_MAX_WORD
 
 
+def board_engine_word(given: Mapping[str, int]) -> bool:
+    """The same of the engine behind a serial line, which has one context."""
+    return step_engine_word(dict(given) | {"CONTEXTS": 1, "READ_STAGES": 0, "OPERAND_STAGES": 0})
+
+
 def step_array_word(given: Mapping[str, int]) -> bool:
     """Whether a program word of the step array fits its register."""
     return step_array.machine_of(given).bus_words <= STEP_MAX_WORD
