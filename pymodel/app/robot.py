@@ -440,7 +440,8 @@ def _references(
     with contextlib.suppress(ModuleNotFoundError):
         from pymodel.runs import pinocchio_reference
 
-        found["pinocchio"] = pinocchio_reference.call(robot, function, states)
+        if function not in pinocchio_reference.LEFT_OUT:
+            found["pinocchio"] = pinocchio_reference.call(robot, function, states)
     if robot_file.root_element(robot.source) == robot_file.MJCF:
         from pymodel.runs import mujoco_reference
 

@@ -18,13 +18,15 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from pymodel.arith.errors import InputError, require_path
+from pymodel.mechanism.loop import POINTS, WELD, Loop
+from pymodel.mechanism.loops_file import placed
 from pymodel.mechanism.moments import ROUNDING
 from pymodel.mechanism.robot import (
     BALL,
@@ -60,6 +62,7 @@ from pymodel.mechanism.robot_bodies import (
     snapped_placements,
     unapplied,
 )
+from pymodel.mechanism.robot_loops import with_loops
 from pymodel.mechanism.rotations import about_axis, from_quaternion
 
 UNREAD = "leave these out, --no-mimic or mimic=False"
@@ -152,24 +155,33 @@ def load(
     mimics = mimics_of(source, bodies, followed, ())
     notes = [*file.notes, *([mimic_note(bodies, mimics)] if mimics else [])]
     odd = checked(source, links, mimics)
-    unread = tuple(_unread(file, read))
-    left_out = (f"not read: {', '.join(unread)}",) if unread else ()
-    friction = _named(file, model.dof_frictionloss != 0)
-    free = [name for j, name in enumerate(file.joints) if _is_free(file, j)]
-    damped = [name for name in _named(file, model.dof_damping != 0) if name not in free]
-    told = (*snapped, *left_out, *unapplied(damped, friction, damping), *odd)
-    return Robot(
+    robot = Robot(
         shown(file.name),
         tuple(links),
         gravity=math.hypot(*falling),
         source=source,
         fixed=fixed,
         snap=float(snap),
-        notes=tuple(map(one_line, notes)),
-        warnings=tuple(map(one_line, told)),
         ground=ground,
         mimics=mimics,
     )
+    robot = replace(robot, actuated=_actuated(file, robot))
+    opened = []
+    loops, closing = _loops(file, robot)
+    if loops:
+        try:
+            robot, told_of_loops = with_loops(robot, loops)
+            notes, read = [*notes, *told_of_loops], [*read, *closing]
+        except RobotError as error:  # as where constraints hold what is to move
+            opened.append(f"loops stay open: {error.element}: {error.reason}")
+    unread = tuple(_unread(file, read))
+    left_out = (f"not read: {', '.join(unread)}",) if unread else ()
+    friction = _named(file, model.dof_frictionloss != 0)
+    free = [name for j, name in enumerate(file.joints) if _is_free(file, j)]
+    damped = [name for name in _named(file, model.dof_damping != 0) if name not in free]
+    told = (*snapped, *left_out, *opened, *unapplied(damped, friction, damping), *odd)
+    lines = tuple(map(one_line, notes)), tuple(map(one_line, told))
+    return replace(robot, notes=lines[0], warnings=lines[1])
 
 
 @dataclass
@@ -494,6 +506,44 @@ def _followed(file: Compiled) -> tuple[dict[str, Followed], list[int]]:
             found[name] = Followed(file.joints[other], ratio, start)
         read.append(index)
     return found, read
+
+
+def _loops(file: Compiled, robot: Robot) -> tuple[list[Loop], list[int]]:
+    """Loops of active connects and welds of the file, and the numbers of these."""
+    model, found, read = file.model, [], []
+    kinds = {int(file.library.mjtEq.mjEQ_CONNECT): POINTS, int(file.library.mjtEq.mjEQ_WELD): WELD}
+    for index in np.flatnonzero(model.eq_active0).tolist():
+        kind = kinds.get(int(model.eq_type[index]))
+        if kind is None:
+            continue
+        data = np.array(model.eq_data[index])
+        if kind == POINTS:
+            places = [(np.eye(3), data[:3]), (np.eye(3), data[3:6])]
+        else:
+            places = [(_rotation(data[6:10]), data[3:6]), (np.eye(3), data[:3])]
+        ids = [int(x[index]) for x in (model.eq_obj1id, model.eq_obj2id)]
+        if int(model.eq_objtype[index]) == int(file.library.mjtObj.mjOBJ_SITE):
+            places = [(_rotation(model.site_quat[k]), model.site_pos[k].copy()) for k in ids]
+            ids = [int(model.site_bodyid[k]) for k in ids]
+        ends = [placed(robot, file.bodies[k], *place) for k, place in zip(ids, places, strict=True)]
+        links, rotations, offsets = zip(*ends, strict=True)
+        name = _equality(file, index)
+        found.append(Loop(name, kind, links, rotations, offsets))
+        read.append(index)
+    return found, read
+
+
+def _actuated(file: Compiled, robot: Robot) -> tuple[int, ...] | None:
+    """Links whose joints actuators drive, None without one."""
+    model, transmissions = file.model, file.library.mjtTrn
+    on = int(transmissions.mjTRN_JOINT), int(transmissions.mjTRN_JOINTINPARENT)
+    names = {
+        file.joints[int(model.actuator_trnid[k, 0])]
+        for k in range(model.nu)
+        if int(model.actuator_trntype[k]) in on
+    }
+    found = [k for k, x in enumerate(robot.links) if k >= robot.first and x.joint in names]
+    return tuple(found) or None
 
 
 def _equality(file: Compiled, index: int) -> str:

@@ -45,19 +45,21 @@ def reduced(robot: Robot) -> Robot:
 
     The inertias of its links are not those of bodies: most have no mass.
     """
-    return replace(robot, links=tuple(regrouped(_slid(list(robot.links), robot.first))))
+    links = list(robot.links)
+    if not robot.loops:  # where links stand on the ground matters for loops alone
+        links[robot.first :] = map(_grounded, links[robot.first :])
+    return replace(robot, links=tuple(regrouped(_slid(links, robot.first, not robot.loops))))
 
 
-def _slid(links: list[Link], first: int) -> list[Link]:
+def _slid(links: list[Link], first: int, grounded: bool) -> list[Link]:
     """Move frames along their axes as long as offsets vanish."""
-    links = [_grounded(link) if index >= first else link for index, link in enumerate(links)]
     better = True
     while better:
         better = False
         for index in range(first, len(links)):
             near = [index, *(k for k, link in enumerate(links) if link.parent == index)]
             for shift in list(_shifts(links, near)):
-                tried = _shifted(links, near, shift)
+                tried = _shifted(links, near, shift, grounded)
                 if sum(_size(tried[k]) for k in near) < sum(_size(links[k]) for k in near):
                     links, better = tried, True
     return links
@@ -95,18 +97,17 @@ def _shifts(links: list[Link], near: list[int]) -> Iterator[np.ndarray]:
                 yield child.offset[k] * axes[k]
 
 
-def _shifted(links: list[Link], near: list[int], shift: np.ndarray) -> list[Link]:
+def _shifted(links: list[Link], near: list[int], shift: np.ndarray, grounded: bool) -> list[Link]:
     """The links with the first frame of `near` shifted, shape (3,), in its own axes."""
     index, *children = near
     links, link = list(links), links[index]
-    links[index] = _grounded(
-        replace(
-            link,
-            offset=_clean(link.offset + link.rotation @ shift),
-            inertia=moved(link.inertia, np.eye(3), -shift),
-            frame_offset=_clean(link.frame_offset - shift),
-        )
+    slid = replace(
+        link,
+        offset=_clean(link.offset + link.rotation @ shift),
+        inertia=moved(link.inertia, np.eye(3), -shift),
+        frame_offset=_clean(link.frame_offset - shift),
     )
+    links[index] = _grounded(slid) if grounded else slid
     for child in children:
         links[child] = replace(links[child], offset=_clean(links[child].offset - shift))
     return links

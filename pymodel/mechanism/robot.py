@@ -10,7 +10,7 @@ that its dynamics cost fewer operations.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, wraps
 from typing import ParamSpec, TypeVar
@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from pymodel.arith.errors import InputError
+from pymodel.mechanism.loop import Loop
 
 FIXED_BASE = -1  #: parent of a link whose joint stands on the ground
 
@@ -251,6 +252,10 @@ class Robot:
         their own.
     frame : FixedLink or None
         The link that functions of one link tell of, see :func:`at_link`.
+    loops : tuple of Loop
+        What functions of constrained dynamics keep.
+    actuated : tuple of int or None
+        Links whose joints are driven; None: the file does not say.
     """
 
     name: str
@@ -264,6 +269,8 @@ class Robot:
     ground: np.ndarray = field(default_factory=partial(np.eye, 3))
     mimics: Mapping[int, Mimic] = field(default_factory=dict)
     frame: FixedLink | None = None
+    loops: tuple[Loop, ...] = ()
+    actuated: tuple[int, ...] | None = None
 
     @property
     def tree(self) -> Robot:
@@ -404,18 +411,12 @@ class Robot:
 
     def _elimination(self) -> tuple[int, ...]:
         """The elimination tree of G^T M G, from the last degree of freedom to the first."""
-        coupled: list[set[int]] = [set() for _ in range(self.nv)]
+        pairs: list[tuple[int, int]] = []
         moved = [np.flatnonzero(row).tolist() for row in self.coupling]
         for dof, own in enumerate(moved):
             for other in (moved[k] for k in self.tree.ancestors(dof)):
-                if own and other and own != other:
-                    coupled[max(*own, *other)].add(min(*own, *other))
-        parents = [-1] * self.nv
-        for dof in reversed(range(self.nv)):
-            if coupled[dof]:
-                parents[dof] = max(coupled[dof])
-                coupled[parents[dof]] |= coupled[dof] - {parents[dof]}
-        return tuple(parents)
+                pairs += [(own[0], other[0])] if own and other else []
+        return elimination_tree(self.nv, pairs)
 
     def ancestors(self, dof: int) -> list[int]:
         """List the degrees of freedom that one hangs on, nearest first, without itself."""
@@ -461,6 +462,29 @@ def carried(robot: Robot, name: object, what: str) -> FixedLink:
 def at_link(robot: Robot, name: str, what: str = "link") -> Robot:
     """The robot, functions of which tell of one link; for the arguments see :func:`carried`."""
     return replace(robot, frame=carried(robot, name, what))
+
+
+def elimination_tree(size: int, entries: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    """Which row of a symmetric matrix the elimination of each changes next, or -1.
+
+    It goes from the last row to the first; what a row changes is on its way to a root.
+
+    Parameters
+    ----------
+    size : int
+    entries : iterable
+        (row, column) of what is not zero by structure, in any triangle.
+    """
+    coupled: list[set[int]] = [set() for _ in range(size)]
+    for pair in entries:
+        if len(set(pair)) > 1:
+            coupled[max(pair)].add(min(pair))
+    parents = [-1] * size
+    for row in reversed(range(size)):
+        if coupled[row]:
+            parents[row] = max(coupled[row])
+            coupled[parents[row]] |= coupled[row] - {parents[row]}
+    return tuple(parents)
 
 
 P = ParamSpec("P")

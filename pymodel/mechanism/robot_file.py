@@ -12,9 +12,10 @@ from typing import Any
 from xml.parsers import expat
 
 from pymodel.arith.errors import InputError, require_path
-from pymodel.mechanism import mjcf, urdf
-from pymodel.mechanism.robot import FLOATING, FREE, Robot
+from pymodel.mechanism import loops_file, mjcf, urdf
+from pymodel.mechanism.robot import FLOATING, FREE, Robot, one_line
 from pymodel.mechanism.robot_bodies import UNAPPLIED_FRICTION, RobotError, fault
+from pymodel.mechanism.robot_loops import TOLD, with_loops
 
 URDF, MJCF = "robot", "mujoco"  # root elements
 #: Root element -> why such a file is not read, and what to do.
@@ -34,7 +35,7 @@ def load(
     mimic: bool = True,
     friction: float = 0.0,
 ) -> Robot:
-    """Read a robot from a URDF or an MJCF.
+    """Read a robot from a URDF or an MJCF, and loops from a TOML beside it.
 
     Parameters
     ----------
@@ -51,14 +52,27 @@ def load(
     ------
     RobotError, InputError
         As by these; if the file is of another format, or the friction of a floating joint is to
-        act.
+        act. For loops as by :func:`pymodel.mechanism.loops_file.load` and
+        :func:`pymodel.mechanism.robot_loops.with_loops`.
     """
     require_path("path", path)
     source = os.fspath(path)
     kind = format_of(source)
     read = urdf.load if kind == URDF else mjcf.load
     found = read(source, floating, damping, armature, snap, gravity, mimic)
-    return _rubbing(found, require_scale(friction))
+    return _rubbing(_looped(found), require_scale(friction))
+
+
+def _looped(robot: Robot) -> Robot:
+    """A robot with the loops of the TOML beside its file, if there is one."""
+    path = loops_file.beside(robot.source)
+    if not path.is_file():
+        return robot
+    loops, actuated = loops_file.load(path, robot)
+    robot, told = with_loops(robot, [*robot.loops, *loops])
+    notes = [x for x in robot.notes if not x.startswith(TOLD)]
+    notes += map(one_line, told)
+    return replace(robot, notes=tuple(notes), actuated=actuated or robot.actuated)
 
 
 def require_scale(friction: Any) -> float:

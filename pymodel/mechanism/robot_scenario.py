@@ -10,6 +10,7 @@ import numpy as np
 
 from pymodel.arith.errors import InputError
 from pymodel.arith.numbers import numbers
+from pymodel.mechanism.loops_file import SUFFIX
 from pymodel.mechanism.moments import ROUNDING
 from pymodel.mechanism.robot import BALL, FIXED_BASE, HELICAL, Link, Robot, one_line, shown
 from pymodel.mechanism.rotations import to_angles
@@ -46,10 +47,10 @@ def scenario_of_robot(
         If the robot is none.
     ScenarioError
         If q or qd are no numbers, or have another shape; if a link has no mass, or its inertia is
-        singular, or its joint has an armature or mimics another; for planar, cylindrical,
-        universal, helical and floating joints in the tree, and damping of a ball joint. An inertia
-        that no body has, as
-        that of Atlas' torso, is taken as it is; a scenario file would be refused.
+        singular, or its joint has an armature or mimics another; if it has loops; for planar,
+        cylindrical, universal, helical and floating joints in the tree, and damping of a ball
+        joint. An inertia that no body has, as that of Atlas' torso, is taken as it is; a scenario
+        file would be refused.
     """
     found = getattr(robot, "robot", robot)  # a RobotModel, of a package above this one, has one
     if not isinstance(found, Robot):
@@ -58,6 +59,10 @@ def scenario_of_robot(
     if robot.mimics:
         names = ", ".join(shown(robot.links[k].joint) for k in robot.mimics)
         reason = f"a scenario has no joint that mimics another ({names}): mimic=False frees them"
+        raise ScenarioError(robot.source, "", reason)
+    if robot.loops:
+        names = ", ".join(loop.name for loop in robot.loops)
+        reason = f"its loops ({names}) are not taken: remove {SUFFIX[1:]} or <equality>"
         raise ScenarioError(robot.source, "", reason)
     bodies = tuple(_bodies(robot))
     gravity = tuple(robot.gravity_vector.tolist())

@@ -15,12 +15,15 @@ import pinocchio
 
 from pymodel.algorithms.rigid_body.functions import (
     ALL,
+    CONSTRAINED,
     FUNCTIONS,
     SYMMETRIC,
     columns,
+    driven,
     force_columns,
 )
 from pymodel.mechanism import robot_file, urdf
+from pymodel.mechanism.loop import HINGE
 from pymodel.mechanism.moments import ROUNDING
 from pymodel.mechanism.robot import (
     BALL,
@@ -43,6 +46,8 @@ JOINTS = {
     REVOLUTE: pinocchio.JointModelRZ,
     PRISMATIC: pinocchio.JointModelPZ,
 }
+#: Functions that it has not: its derivatives differ where the loops are not kept.
+LEFT_OUT = ("dFDc",)
 SQUARED = 100  # a number of up to 2 to this power, or down to its inverse, can be squared
 
 
@@ -191,11 +196,14 @@ def call(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[s
         evaluate = _of_degrees_of_freedom(robot, function) if mimics else _EVALUATE[function]
     data, found = its.createData(), []
     frames = _Frames(robot, its)
+    loops = _Loops(robot, its, frames)
     arrays = [_array(robot, kind, table) for kind in ALL[function].takes]
     wrenches = _wrenches(robot, table, len(arrays[0]))
     for forces, q, *others in zip(wrenches, *arrays, strict=True):
         all_q = configuration(its, robot.coordinates_of_tree(q))
-        if function in FUNCTIONS:
+        if function in CONSTRAINED:
+            results = [loops.evaluate(function, all_q, *others, forces)]
+        elif function in FUNCTIONS:
             results = evaluate(its, data, all_q, *others, forces)
         else:
             results = _FURTHER[function](frames, all_q, *others)
@@ -345,6 +353,75 @@ def _of_degrees_of_freedom(robot: Robot, function: str) -> Callable[..., Any]:
         "diFD": given_minv,
     }
     return evaluated[function]
+
+
+class _Loops:
+    """Constrained dynamics by projection, of what Pinocchio says of joints and points.
+
+    The rows are those that the robot keeps; accelerations and Jacobians those of the loops' ends.
+    """
+
+    def __init__(self, robot: Robot, model: pinocchio.Model, frames: "_Frames") -> None:
+        self.robot, self.model, self.data = robot, model, model.createData()
+        self.ends = []
+        for loop in robot.loops:
+            pairs = []
+            for k, turn, offset in zip(loop.links, loop.rotations, loop.offsets, strict=True):
+                place, joint = pinocchio.SE3(turn, offset), 0
+                if k == FIXED_BASE:  # the ground that links hang on, in that of the file
+                    place = pinocchio.SE3(robot.ground.T, np.zeros(3)) * place
+                else:
+                    place, joint = frames.own[k] * place, frames.joints[k]
+                pairs.append((joint, place))
+            self.ends.append(pairs)
+
+    def evaluate(self, function: str, q: np.ndarray, *given: Any) -> np.ndarray:
+        """FDc or IDc, shape (nv,)."""
+        qd, third, forces = given
+        g = self.robot.coupling
+        jacobian, bias = self._rows(q, g @ qd)
+        jacobian, n = jacobian @ g, len(qd)
+        if function == "FDc":
+            c = pinocchio.rnea(self.model, self.data, q, g @ qd, np.zeros(len(g)), forces)
+            m = g.T @ _mass_matrix(self.model, self.data, q) @ g
+            whole = np.block([[m, -jacobian.T], [jacobian, np.zeros((len(bias), len(bias)))]])
+            return np.linalg.solve(whole, np.concatenate((third - g.T @ c, -bias)))[:n]
+        tau = g.T @ pinocchio.rnea(self.model, self.data, q, g @ qd, g @ third, forces)
+        own = driven(self.robot)
+        found = np.zeros(n)
+        found[own] = np.linalg.solve(np.hstack((np.eye(n)[:, own], jacobian.T)), tau)[: len(own)]
+        return found
+
+    def _rows(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """J and J' qd of the rows that are kept; damping and stiffness of the loops not."""
+        data, jacobians, biases = self.data, [], []
+        pinocchio.forwardKinematics(self.model, data, q, qd, np.zeros(self.model.nv))
+        pinocchio.computeJointJacobians(self.model, data, q)
+        for loop, ends in zip(self.robot.loops, self.ends, strict=True):
+            j, a, w = np.zeros((6, self.model.nv)), np.zeros(6), []
+            for sign, (joint, place) in zip((1.0, -1.0), ends, strict=True):
+                v, acceleration = place.actInv(data.v[joint]), place.actInv(data.a[joint])
+                turn = (data.oMi[joint] * place).rotation if joint else place.rotation
+                classical = acceleration.linear + np.cross(v.angular, v.linear)
+                a += sign * np.concatenate((turn @ classical, turn @ acceleration.angular))
+                w.append(turn @ v.angular)
+                if joint:
+                    local = pinocchio.getJointJacobian(
+                        self.model, data, joint, pinocchio.ReferenceFrame.LOCAL
+                    )
+                    j += sign * np.kron(np.eye(2), turn) @ place.actionInverse @ local
+            first, k = ends[0], loop.links[0]
+            own = self.robot.links[k].frame_rotation.T  # from the link's axes to URDF's
+            if _is_of_links(self.robot):
+                own = np.eye(3)
+            axes = data.oMi[first[0]].rotation @ own
+            turns = (data.oMi[first[0]] * first[1]).rotation if loop.kind == HINGE else axes
+            both = np.block([[axes.T, np.zeros((3, 3))], [np.zeros((3, 3)), turns.T]])
+            bias = both @ a
+            bias[3:] += np.array([np.cross(w[0], axis) @ (w[0] - w[1]) for axis in turns.T])
+            jacobians.append((both @ j)[list(loop.rows)])
+            biases.append(bias[list(loop.rows)])
+        return np.concatenate(jacobians), np.concatenate(biases)
 
 
 class _Frames:

@@ -18,6 +18,7 @@ import numpy as np
 
 from pymodel.algorithms.rigid_body.functions import (
     ALL,
+    CONSTRAINED,
     SYMMETRIC,
     columns,
     force_columns,
@@ -33,6 +34,7 @@ from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.robot import CHAINS, HELICAL, REVOLUTE, Robot, kept_with_robot, one_line
+from pymodel.mechanism.robot_loops import LoopGeometry, single_coordinates
 from pymodel.runs.engine_calls import Call, prepare_fitting_call
 from pymodel.runs.input_error import InputError, cannot_write
 from pymodel.runs.recorder import ANGLE_LIMIT
@@ -52,6 +54,9 @@ SPOILED = 0.01
 ZERO = 2.0**-24
 #: How far the length of a quaternion may be from 1 without a word.
 UNIT = 1e-6
+#: How far a state may be from keeping the loops without a word; how many rows are looked at.
+OPEN, ROWS_CLOSED = 1e-6, 256
+CLOSING_TRIES = 100  #: starts from which a state that keeps the loops is looked for
 
 
 class RowError(InputError):
@@ -358,6 +363,7 @@ def _checked(
         value = float(given[name][row])
         raise RowError(f"row {row + 1}: {name} is {value!r}, must be finite")
     warnings = _unit_quaternions(robot, given)
+    warnings += _open_loops(robot, given) if function in CONSTRAINED else []
     _symmetric(robot, function, given)
     return {name: given[name] for name in inputs(robot, function, external)}, warnings
 
@@ -526,7 +532,13 @@ def write_table(path: str | Path, table: Table) -> None:
 def random_states(robot: Robot, function: str, rows: int, seed: int) -> Table:
     """Draw inputs: joints, rates, accelerations and torques in -1..1, unit quaternions.
 
-    ``minv`` is the inverse of the mass matrix there, in float64.
+    ``minv`` is the inverse of the mass matrix there, in float64. For constrained dynamics the
+    states near these that keep the loops, and accelerations that random torques cause.
+
+    Raises
+    ------
+    InputError
+        If no state is found that keeps the loops.
     """
     rng = np.random.default_rng(seed)
     table = {
@@ -538,7 +550,52 @@ def random_states(robot: Robot, function: str, rows: int, seed: int) -> Table:
         quaternion = rng.normal(size=(4, rows))
         quaternion /= np.linalg.norm(quaternion, axis=0)
         table |= {f"q{k}": x for k, x in zip(place, quaternion, strict=True)}
+    if function in CONSTRAINED:
+        table |= _closed_states(robot, function, table, rng)
     if "minv" in ALL[function].takes:
         state = {name: table[name] for name in input_columns(robot, "Minv")}
         table |= call(robot, "Minv", state).table
     return table
+
+
+def _closed_states(robot: Robot, function: str, table: Table, rng: np.random.Generator) -> Table:
+    """States that keep the loops, near those of a table or others."""
+    geometry = LoopGeometry(robot)
+    q, qd = (np.array([table[name] for name in columns(robot, kind)]).T for kind in ("q", "qd"))
+    for row in range(len(q)):
+        for _ in range(CLOSING_TRIES):
+            closed = geometry.closed(q[row])
+            if closed is not None:
+                break
+            for place in single_coordinates(robot):
+                q[row, place] = rng.uniform(-1.0, 1.0)
+        else:
+            raise InputError(f"{robot.name}: no posture found in which its loops close")
+        q[row], qd[row] = closed, geometry.kept(closed, qd[row])
+    found = dict(zip(columns(robot, "q"), q.T, strict=True))
+    found |= dict(zip(columns(robot, "qd"), qd.T, strict=True))
+    if "qdd" in ALL[function].takes:
+        torques = {name: rng.uniform(-1.0, 1.0, len(q)) for name in columns(robot, "tau")}
+        found |= call(robot, "FDc", found | torques).table
+    return found
+
+
+def _open_loops(robot: Robot, given: Mapping[str, np.ndarray]) -> list[str]:
+    """Warn of the first rows whose states do not keep the loops."""
+    geometry = LoopGeometry(robot)
+    q, qd = (
+        np.array([given[name] for name in columns(robot, kind)]).T[:ROWS_CLOSED]
+        for kind in ("q", "qd")
+    )
+    off = np.zeros((2, len(q)))
+    for row, (posture, rates) in enumerate(zip(q, qd, strict=True)):
+        off[0, row] = np.abs(geometry.errors(posture)).max(initial=0.0)
+        off[1, row] = np.abs(geometry.jacobian(posture) @ rates).max(initial=0.0)
+    wrong = off.max(axis=0) > OPEN
+    if not wrong.any():
+        return []
+    largest = off[:, wrong].max(axis=1)
+    return [
+        f"{_rows(wrong)}: the state does not keep the loops: off by up to {largest[0]:.3g} (m, "
+        f"rad) and {largest[1]:.3g} (m/s, rad/s)"
+    ]

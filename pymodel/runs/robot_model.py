@@ -23,6 +23,7 @@ from pymodel.compile.robot_kernels import Count, count, told_of
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.robot import FIXED_BASE, Robot, at_link, carried, inertial_parameters
+from pymodel.mechanism.robot_loops import LoopGeometry
 from pymodel.runs import robot_calls
 from pymodel.runs.base_parameters import TOLERANCE, BaseParameters, base_parameters
 from pymodel.runs.input_error import InputError, require, require_numbers
@@ -48,6 +49,9 @@ METHODS = {
     "energy": "energy",
     "com": "centre_of_mass",
     "Y": "regressor",
+    "FDc": "constrained_forward_dynamics",
+    "dFDc": "constrained_forward_dynamics_derivatives",
+    "IDc": "constrained_inverse_dynamics",
 }
 
 
@@ -248,6 +252,41 @@ class RobotModel:
         """dqdd/dq and dqdd/dqd where qdd and M^-1 are known already."""
         by_q, by_qd = self._call("diFD", f_ext, q=q, qd=qd, qdd=qdd, minv=minv)
         return by_q, by_qd
+
+    def constrained_forward_dynamics(
+        self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, f_ext: Wrenches | None = None
+    ) -> np.ndarray:
+        """Accelerations (..., nv) under torques, with the loops kept; the state must keep them."""
+        return self._call("FDc", f_ext, q=q, qd=qd, tau=tau)[0]
+
+    def constrained_forward_dynamics_derivatives(
+        self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, f_ext: Wrenches | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """dqdd/dq and dqdd/dqd, shape (..., nv, nv), with the loops kept."""
+        by_q, by_qd = self._call("dFDc", f_ext, q=q, qd=qd, tau=tau)
+        return by_q, by_qd
+
+    def constrained_inverse_dynamics(
+        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, f_ext: Wrenches | None = None
+    ) -> np.ndarray:
+        """Torques (..., nv) of the actuated joints for a motion that keeps the loops; others 0."""
+        return self._call("IDc", f_ext, q=q, qd=qd, qdd=qdd)[0]
+
+    def close_loops(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The posture and velocity near these that keep the loops, (nq,) and (nv,), in float64.
+
+        Raises
+        ------
+        InputError
+            If Newton's method finds no such posture from there, or there are no loops.
+        """
+        if not self.robot.loops:
+            raise InputError(f"{self.robot.name} has no loops")
+        geometry = LoopGeometry(self.robot)
+        closed = geometry.closed(self._rows("q", self.nq, q).reshape(self.nq))
+        if closed is None:
+            raise InputError("q: the loops do not close near this posture")
+        return closed, geometry.kept(closed, self._rows("qd", self.nv, qd).reshape(self.nv))
 
     def placement(self, q: np.ndarray, link: str | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Position (..., 3) and rotation (..., 3, 3) of a link's frame in the ground's.

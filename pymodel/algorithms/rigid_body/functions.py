@@ -19,6 +19,12 @@ from pymodel.algorithms.rigid_body import articulated_body, frames
 from pymodel.algorithms.rigid_body.coupling import Coupling, Sparse
 from pymodel.algorithms.rigid_body.derivatives import inverse_dynamics_derivatives
 from pymodel.algorithms.rigid_body.inverse_dynamics import External, inverse_dynamics
+from pymodel.algorithms.rigid_body.loops import (
+    Constrained,
+    accelerations,
+    actuated_torques,
+    loop_derivatives,
+)
 from pymodel.algorithms.rigid_body.mass_matrix import (
     Factors,
     factorised,
@@ -173,7 +179,30 @@ FURTHER: dict[str, Signature] = {
     )
 }
 
-ALL: dict[str, Signature] = FUNCTIONS | FURTHER
+
+#: Constrained dynamics of robots with loops.
+CONSTRAINED: dict[str, Signature] = {
+    entry.name: entry
+    for entry in (
+        Signature(
+            "FDc", "forward dynamics with loops: qdd from q, qd, tau", ("q", "qd", "tau"), ("qdd",)
+        ),
+        Signature(
+            "dFDc",
+            "derivatives of forward dynamics with loops by q and qd, from q, qd, tau",
+            ("q", "qd", "tau"),
+            ("dqdd_dq", "dqdd_dqd"),
+        ),
+        Signature(
+            "IDc",
+            "inverse dynamics with loops: tau of actuated joints from q, qd, qdd",
+            ("q", "qd", "qdd"),
+            ("tau",),
+        ),
+    )
+}
+
+ALL: dict[str, Signature] = FUNCTIONS | FURTHER | CONSTRAINED
 
 
 def shape(robot: Robot, name: str) -> tuple[int, ...]:
@@ -213,9 +242,12 @@ def suited(robot: Robot, function: str) -> Robot:
     ------
     InputError
         If it tells of one link, and :func:`pymodel.mechanism.robot.at_link` has named none; if it
-        is ``com``, and what moves has no mass.
+        is ``com``, and what moves has no mass; if it is of constrained dynamics, as
+        :func:`require_loops` says.
     """
     signature = ALL[function]
+    if function in CONSTRAINED:
+        require_loops(robot, function)
     if signature.link == NEEDS_LINK and robot.frame is None:
         raise InputError(f"{function} of {robot.name}: needs the name of a link")
     if function == "com" and not sum(link.mass for link in robot.links) > 0:
@@ -480,6 +512,77 @@ def _energy(given: Arguments, method: str) -> dict[str, Term]:
     return {"kinetic": frames.kinetic_energy(tree), "potential": frames.potential_energy(tree)}
 
 
+def _fdc(given: Arguments, method: str) -> dict[str, Term]:
+    return _named("qdd", _constrained(given)[1])
+
+
+def _constrained(given: Arguments) -> tuple[Constrained, list[Term], list[Term]]:
+    """What solves for the accelerations, these, and the forces of the loops."""
+    tree = given.tree
+    system = Constrained(tree, factors_of(tree))
+    forces = driving_forces(tree, given.vector("tau"), given.external)
+    gamma = accelerations(tree, [tree.zero] * tree.coupling.nv, system.states)
+    return (system, *system.solve(forces, gamma))
+
+
+def _dfdc(given: Arguments, method: str) -> dict[str, Term]:
+    system, qdd, f = _constrained(given)
+    tree, zero = system.tree, system.tree.zero
+    found = derivatives(tree, qdd, given.external)
+    q, qd = given.vector("q"), given.vector("qd")
+    forces, rows = loop_derivatives(tree, q, qd, qdd, f)
+    result: dict[str, Term] = {}
+    n, none = tree.coupling.nv, [zero] * len(system.rows)
+    for kind, matrix in zip(("dq", "dqd"), found, strict=True):
+        for k in range(n):
+            known = known_column(tree, f"dqdd_{kind}", k)
+            if known is None:
+                own = forces.get((kind, k), [zero] * n)
+                b = [x - matrix.get((i, k), zero) for i, x in enumerate(own)]
+                known, _ = system.solve(b, rows.get((kind, k), none))
+            result |= {f"dqdd_{kind}{i}_{k}": x for i, x in enumerate(known)}
+    return {name: result[name] for name in outputs(given.robot, "dFDc")}
+
+
+def _idc(given: Arguments, method: str) -> dict[str, Term]:
+    tree = given.tree
+    qdd = tree.coupling.spread(given.vector("qdd"))
+    tau = tree.coupling.gathered(inverse_dynamics(tree, qdd, given.external))
+    found = actuated_torques(tree, tau, driven(given.robot))
+    return {f"tau{k}": x for k, x in found.items()}
+
+
+def driven(robot: Robot) -> list[int]:
+    """Degrees of freedom that are driven: those of actuated joints, and of a floating base."""
+    own = {robot.dof(link) for link in robot.actuated or ()}
+    return sorted(own | set(range(6 * robot.floating)))
+
+
+def require_loops(robot: Robot, function: str) -> None:
+    """Refuse a function of constrained dynamics that a robot has not.
+
+    Raises
+    ------
+    InputError
+        If it has no loops; if IDc is to find torques, and the file does not say which joints are
+        actuated, or other ones than the loops leave free to move, in number.
+    """
+    if not robot.loops:
+        reason = "it has no loops: an MJCF's <connect> and <weld>, or FILE.loops.toml, say them"
+        raise InputError(f"{function} of {robot.name}: {reason}")
+    if function != "IDc":
+        return
+    if robot.actuated is None:
+        reason = "nothing says which joints are actuated: actuators of an MJCF, or FILE.loops.toml"
+        raise InputError(f"{function} of {robot.name}: {reason}")
+    free = robot.nv - sum(len(loop.rows) for loop in robot.loops)
+    found = len(driven(robot))
+    if found != free:
+        base = ", six of them the base's" if robot.floating else ""
+        reason = f"{found} degrees of freedom are driven{base}, must be {free}: as many as can move"
+        raise InputError(f"{function} of {robot.name}: {reason}")
+
+
 _EVALUATE: dict[str, Callable[[Arguments, str], dict[str, Any]]] = {
     "ID": _id,
     "FD": _fd,
@@ -494,4 +597,7 @@ _EVALUATE: dict[str, Callable[[Arguments, str], dict[str, Any]]] = {
     "energy": _energy,
     "com": _com,
     "Y": _y,
+    "FDc": _fdc,
+    "dFDc": _dfdc,
+    "IDc": _idc,
 }

@@ -164,13 +164,25 @@ def factorised(ancestors: Sequence[Sequence[int]], matrix: Sparse) -> Factors:
 
 def solved(ancestors: Sequence[Sequence[int]], factors: Factors, b: Sequence[Term]) -> list[Term]:
     """x of M x = b, by substitution."""
-    L, d = factors
-    gathered, y, x = [[value] for value in b], list(b), list(b)
+    return rest_solved(ancestors, factors, half_solved(ancestors, factors.L, b))
+
+
+def half_solved(ancestors: Sequence[Sequence[int]], L: Sparse, b: Sequence[Term]) -> list[Term]:
+    """y of L^T y = b."""
+    gathered, y = [[value] for value in b], list(b)
     for k in reversed(range(len(b))):
         y[k] = total(gathered[k])
         for i in ancestors[k]:
             gathered[i].append(-(L[k, i] * y[k]))
-    for k in range(len(b)):
+    return y
+
+
+def rest_solved(
+    ancestors: Sequence[Sequence[int]], factors: Factors, y: Sequence[Term]
+) -> list[Term]:
+    """x of D L x = y."""
+    (L, d), x = factors, list(y)
+    for k in range(len(y)):
         x[k] = total([y[k] * d[k], *(-(L[k, i] * x[i]) for i in ancestors[k])])
     return x
 

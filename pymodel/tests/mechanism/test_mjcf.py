@@ -233,8 +233,8 @@ def test_what_is_not_read_is_told_once(load):
     <keyframe><key qpos="0 0"/></keyframe>
     """
     assert load(elements, mimic=False).warnings == (
-        "not read: contacts, joint limits, springs of joints (j), equality constraints (loop, "
-        "number 1), tendons (rope), actuators (m, number 1), gravity compensation of bodies (a), "
+        "not read: contacts, joint limits, springs of joints (j), equality constraints "
+        "(number 1), tendons (rope), actuators (m, number 1), gravity compensation of bodies (a), "
         "forces of a fluid",
         "damping is not applied: j",
         "dry friction is not applied: j",
