@@ -40,7 +40,10 @@ def attempt(tmp_path, monkeypatch):
     ("options", "said"),
     [
         (["IK"], "--function IK: must be ID, FD, M, Minv, dID, dFD, diFD, FK, J, Jbody, energy, "),
-        (["ID", "--target", "gpu"], "--target gpu: must be model, native, twin, engine or array"),
+        (
+            ["ID", "--target", "gpu"],
+            "--target gpu: must be model, native, twin, engine, array or board",
+        ),
         (["ID", "--rows", "0"], "--rows 0: must be a whole number, 1 to 1000000"),
         (["ID", "--lanes", "8+8"], "--lanes 8+8: only for --target twin, engine or array"),
         (["ID", "--sim", "icarus"], "--sim icarus: only for --target engine or array"),
