@@ -22,7 +22,7 @@ from pymodel.hardware.link import (
     encode,
 )
 from pymodel.machine.registers import WORD_BYTES
-from tb.uart_axil.bench import BENCH
+from tb.uart_axil.bench import BENCH, CLOCK_HZ
 from tb.uart_axil.line import FRAME_BYTES, Line
 
 WORD = 1 << 32
@@ -120,7 +120,9 @@ async def _started(dut, board, baud_error=0.0):
     dut.hold_i.value = 0
     dut.rx_i.value = 1
     await clock.start(dut)
-    return _Session(dut, board, BENCH.params["BAUD"] * (1 + baud_error))
+    params = BENCH.params  # of a board with another clock than the simulated one
+    baud = params["BAUD"] * CLOCK_HZ / params["CLOCK_HZ"]
+    return _Session(dut, board, baud * (1 + baud_error))
 
 
 @BENCH.test(timeout_us=200_000)
