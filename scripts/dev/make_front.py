@@ -537,7 +537,7 @@ TARGETS = {
     ),
     "bitstream": Target(
         PROOF,
-        "build/bitstream/<board>/top.bit, with a report [BOARD=ulx3s CLOCK=65 SEEDS=3 CHECK=1]",
+        "build/bitstream/<board>/top.bit, with a report [BOARD=ulx3s CLOCK=75 SEEDS=3 CHECK=1]",
         "BOARD CLOCK SEEDS CHECK",
         programs(f"{_E}bitstream", set_up="synth"),
     ),

