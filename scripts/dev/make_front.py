@@ -415,6 +415,12 @@ TARGETS = {
         "",
         example_robots,
     ),
+    "robots-of-others": Target(
+        PROOF,
+        "docs/robots_of_others.md: functions of robots of public packages, right or refused",
+        "",
+        programs(f"{_E}robots.others", parts="robots"),
+    ),
     "readers": Target(
         PROOF,
         "what other readers of robot files make of the same text, and docs/readers.md",
