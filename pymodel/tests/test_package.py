@@ -24,7 +24,12 @@ PROJECT = PYPROJECT["project"]
 OPTIONAL = [line for lines in PROJECT["optional-dependencies"].values() for line in lines]
 DEPENDENCIES = [Requirement(line) for line in (*PROJECT["dependencies"], *OPTIONAL)]
 #: Modules of packages that are not called as they are imported.
-MODULES = {"pin": "pinocchio", "cocotb-test": "cocotb_test", "cocotbext-axi": "cocotbext"}
+MODULES = {
+    "pin": "pinocchio",
+    "cocotb-test": "cocotb_test",
+    "cocotbext-axi": "cocotbext",
+    "pyserial": "serial",
+}
 PARTS = {"mpl_toolkits": "matplotlib"}  # modules that come with another one's package
 SOURCES = [path for path in sorted(PACKAGE.rglob("*.py")) if PACKAGE / "tests" not in path.parents]
 
