@@ -14,6 +14,7 @@ from pymodel.app.checks import algorithm as algorithm_of
 from pymodel.app.options import Asked
 from pymodel.arith import scalars
 from pymodel.compile.robot_kernels import cheapest, recorded
+from pymodel.compile.schedule import bounds
 from pymodel.hardware.board import BoardEngine, connected, done
 from pymodel.hardware.cosim import robot as cosim_robot
 from pymodel.hardware.cosim import step as cosim_step
@@ -177,6 +178,9 @@ def robot_on_board(
             "identical": not wrong,
             "cycles": call.program.main,
             "cycles_with_start_and_trace": calls.cycles,
+            "bounds": bounds(engine.machine, call.kernel),
+            "lanes": f"{engine.machine.adders}+{engine.machine.multipliers}",
+            "registers_of_a_bank": max(call.program.registers),
             "word_bits": engine.machine.word_w,
         }
     return calls, call, figures, wrong
