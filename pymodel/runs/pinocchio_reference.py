@@ -7,6 +7,7 @@ cosine and sine; it has no joint damping.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree
 
@@ -17,6 +18,7 @@ from pymodel.algorithms.rigid_body.functions import (
     ALL,
     CONSTRAINED,
     FUNCTIONS,
+    STEPS,
     SYMMETRIC,
     columns,
     driven,
@@ -36,6 +38,7 @@ from pymodel.mechanism.robot import (
     Robot,
 )
 from pymodel.mechanism.robot_bodies import ROOT_JOINT, SNAP_OFFSET, RobotError
+from pymodel.runs import step_reference
 from pymodel.runs.closed_loop import ClosedLoop
 from pymodel.runs.equations import friction_torque
 
@@ -191,6 +194,8 @@ def call(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[s
         Column -> array of one number a row.
     """
     its = model(robot)
+    if function in STEPS:
+        return _steps(robot, function, table)
     if function in FUNCTIONS:
         mimics = bool(robot.mimics)
         evaluate = _of_degrees_of_freedom(robot, function) if mimics else _EVALUATE[function]
@@ -220,6 +225,38 @@ def friction_torques(robot: Robot, qd: np.ndarray) -> np.ndarray:
             k = robot.tree.dof(i)
             found[k] = friction_torque(link.friction, link.friction_scale, qd[k])
     return found
+
+
+def _steps(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Discrete steps, or their sensitivities, from Pinocchio's accelerations and derivatives."""
+    method = getattr(step_reference, function.removeprefix("d"))
+    states = [_array(robot, kind, table) for kind in ALL[function].takes]
+    wrenches = {name: column for name, column in table.items() if name.startswith("fext")}
+    found = []
+    for row, (q, qd, tau, h) in enumerate(zip(*states, strict=True)):
+        held = {f"tau{k}": np.array([x]) for k, x in enumerate(tau)}
+        held |= {name: column[row : row + 1] for name, column in wrenches.items()}
+        after, by = method(partial(_accelerations, robot, held), q, qd, float(h[0]))
+        parts = np.split(by, [2 * robot.nv], axis=1) if function.startswith("d") else [after]
+        found.append(np.concatenate([np.ravel(x) for x in parts]))
+    names = [name for kind in ALL[function].gives for name in columns(robot, kind)]
+    return dict(zip(names, np.array(found).T, strict=True))
+
+
+def _accelerations(
+    robot: Robot, held: Mapping[str, np.ndarray], q: np.ndarray, qd: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Accelerations, and their derivatives by (q, qd, tau)."""
+    state = {f"q{k}": np.array([x]) for k, x in enumerate(q)}
+    state |= {f"qd{k}": np.array([x]) for k, x in enumerate(qd)}
+
+    def of(function: str) -> list[np.ndarray]:
+        values = call(robot, function, {**held, **state})
+        kinds = ALL[function].gives
+        arrays = [np.array([values[x][0] for x in columns(robot, kind)]) for kind in kinds]
+        return [array.reshape(robot.nv, -1) for array in arrays]
+
+    return of("FD")[0][:, 0], np.hstack([*of("dFD"), *of("Minv")])
 
 
 def closed_loop(loop: ClosedLoop) -> dict[str, np.ndarray]:

@@ -52,6 +52,8 @@ SPOILED = 0.01
 #: A row is zero whose largest entry is below this share of its error, which shows the size of terms
 #: that cancel: beside float32 that is what float64's rounding leaves of them, some last bits.
 ZERO = 2.0**-24
+#: Time steps that are drawn are half of it to half more, s.
+RANDOM_STEP = 0.01
 #: How far the length of a quaternion may be from 1 without a word.
 UNIT = 1e-6
 #: How far a state may be from keeping the loops without a word; how many rows are looked at.
@@ -530,7 +532,7 @@ def write_table(path: str | Path, table: Table) -> None:
 
 
 def random_states(robot: Robot, function: str, rows: int, seed: int) -> Table:
-    """Draw inputs: joints, rates, accelerations and torques in -1..1, unit quaternions.
+    """Draw inputs: joints, rates, accelerations and torques in -1..1, unit quaternions, steps.
 
     ``minv`` is the inverse of the mass matrix there, in float64. For constrained dynamics the
     states near these that keep the loops, and accelerations that random torques cause.
@@ -552,6 +554,8 @@ def random_states(robot: Robot, function: str, rows: int, seed: int) -> Table:
         table |= {f"q{k}": x for k, x in zip(place, quaternion, strict=True)}
     if function in CONSTRAINED:
         table |= _closed_states(robot, function, table, rng)
+    if "h" in table:
+        table["h"] = RANDOM_STEP * (1.0 + 0.5 * table["h"])
     if "minv" in ALL[function].takes:
         state = {name: table[name] for name in input_columns(robot, "Minv")}
         table |= call(robot, "Minv", state).table

@@ -52,6 +52,10 @@ METHODS = {
     "FDc": "constrained_forward_dynamics",
     "dFDc": "constrained_forward_dynamics_derivatives",
     "IDc": "constrained_inverse_dynamics",
+    "step": "step",
+    "dstep": "step_derivatives",
+    "rk4": "rk4_step",
+    "drk4": "rk4_step_derivatives",
 }
 
 
@@ -335,6 +339,60 @@ class RobotModel:
         """
         return self._call("Y", None, q=q, qd=qd, qdd=qdd)[0]
 
+    def step(
+        self,
+        q: np.ndarray,
+        qd: np.ndarray,
+        tau: np.ndarray,
+        h: float | np.ndarray,
+        f_ext: Wrenches | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """q (..., nv) and qd (..., nv) after a step of h (...), s: semi-implicit Euler.
+
+        Torques and wrenches are held. Only of robots whose coordinates add: without quaternions.
+        """
+        q, qd = self._call("step", f_ext, q=q, qd=qd, tau=tau, h=_column(h))
+        return q, qd
+
+    def step_derivatives(
+        self,
+        q: np.ndarray,
+        qd: np.ndarray,
+        tau: np.ndarray,
+        h: float | np.ndarray,
+        f_ext: Wrenches | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """A, shape (..., 2 nv, 2 nv), and B, shape (..., 2 nv, nv): of (q, qd) after :meth:`step`.
+
+        By (q, qd) and by tau before it, by the chain rule.
+        """
+        by_state, by_torque = self._call("dstep", f_ext, q=q, qd=qd, tau=tau, h=_column(h))
+        return by_state, by_torque
+
+    def rk4_step(
+        self,
+        q: np.ndarray,
+        qd: np.ndarray,
+        tau: np.ndarray,
+        h: float | np.ndarray,
+        f_ext: Wrenches | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`step`, by the classical Runge-Kutta method of order 4."""
+        q, qd = self._call("rk4", f_ext, q=q, qd=qd, tau=tau, h=_column(h))
+        return q, qd
+
+    def rk4_step_derivatives(
+        self,
+        q: np.ndarray,
+        qd: np.ndarray,
+        tau: np.ndarray,
+        h: float | np.ndarray,
+        f_ext: Wrenches | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`step_derivatives`, of :meth:`rk4_step`: by the chain rule over its stages."""
+        by_state, by_torque = self._call("drk4", f_ext, q=q, qd=qd, tau=tau, h=_column(h))
+        return by_state, by_torque
+
     @property
     def inertial_parameters(self) -> np.ndarray:
         """Numbers (10 links,) of the file that :meth:`regressor` is to be multiplied by."""
@@ -417,6 +475,11 @@ class RobotModel:
         if array.shape != (*batch, *own):
             raise InputError(f"{name}: shape {array.shape}, must end with {own}")
         return array.reshape(*batch, size)
+
+
+def _column(h: float | np.ndarray) -> np.ndarray:
+    """A number of each call as an array with the entries of one call in the last axis."""
+    return require_numbers("h", h)[..., None]
 
 
 def _array(robot: Robot, table: robot_calls.Table, kind: str, batch: tuple[int, ...]) -> np.ndarray:

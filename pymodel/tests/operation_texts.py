@@ -453,7 +453,8 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
             for name, signature in functions.ALL.items()
             for method in signature.methods
             for base, robot in ROBOTS.items()
-            if base == "floating base" or name not in SAME_TEXT
+            if (base == "floating base" or name not in SAME_TEXT)
+            and (robot.nq == robot.nv or name not in functions.STEPS)
         },
         **{f"dFD in segments, {base}": partial(_segments, robot) for base, robot in ROBOTS.items()},
         "closed loop": partial(_closed_loop, ROBOTS["fixed base"]),

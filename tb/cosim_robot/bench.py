@@ -43,6 +43,8 @@ LINKS = [
     *_calls("tethered", ("FK", "energy", "com"), rows=4),
     *_calls("gripper", ("J", "Jbody"), rows=4, link="right_tip"),
 ]
+#: Discrete steps and their derivatives.
+STEPS = [*_calls("gripper", ("step", "dstep", "rk4"), rows=4)]
 #: Without dFD and diFD: they fit (6000 words of 800 bits), but take minutes to schedule and load.
 ATLAS = [
     *_calls("atlas", ("ID", "FD", "M", "Minv"), floating=True),
@@ -62,7 +64,7 @@ BENCH = robot.bench(
         Config(
             robot.CONFIG,
             rtl_parameters(NARROW),
-            {"calls": IIWA + HYQ + OTHERS + JOINTS + LINKS},
+            {"calls": IIWA + HYQ + OTHERS + JOINTS + LINKS + STEPS},
             VERILATOR,
         ),
         Config(

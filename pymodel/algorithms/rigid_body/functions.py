@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pymodel.algorithms.rigid_body import articulated_body, frames
+from pymodel.algorithms.rigid_body import articulated_body, frames, steps
 from pymodel.algorithms.rigid_body.coupling import Coupling, Sparse
 from pymodel.algorithms.rigid_body.derivatives import inverse_dynamics_derivatives
 from pymodel.algorithms.rigid_body.inverse_dynamics import External, inverse_dynamics
@@ -202,7 +202,25 @@ CONSTRAINED: dict[str, Signature] = {
     )
 }
 
-ALL: dict[str, Signature] = FUNCTIONS | FURTHER | CONSTRAINED
+
+def _step(name: str, text: str, gives: str) -> Signature:
+    return Signature(
+        name, f"{text}, from q, qd, tau and h", ("q", "qd", "tau", "h"), tuple(gives.split())
+    )
+
+
+#: Discrete time steps, for controllers that look ahead.
+STEPS: dict[str, Signature] = {
+    entry.name: entry
+    for entry in (
+        _step("step", "q and qd after a semi-implicit Euler step of h", "qnext qdnext"),
+        _step("dstep", "its derivatives A by (q, qd) and B by tau", "a b"),
+        _step("rk4", "q and qd after a Runge-Kutta step of h, order 4", "qnext qdnext"),
+        _step("drk4", "its derivatives A by (q, qd) and B by tau", "a b"),
+    )
+}
+
+ALL: dict[str, Signature] = FUNCTIONS | FURTHER | CONSTRAINED | STEPS
 
 
 def shape(robot: Robot, name: str) -> tuple[int, ...]:
@@ -219,6 +237,11 @@ def shape(robot: Robot, name: str) -> tuple[int, ...]:
         "c": (3,),
         "jc": (3, n),
         "y": (n, PARAMETERS * len(robot.bodies)),
+        "h": (),
+        "qnext": (robot.nq,),
+        "qdnext": (n,),
+        "a": (2 * n, 2 * n),
+        "b": (2 * n, n),
     }
     return (n,) if name in VECTORS and name != "q" else shapes.get(name, (n, n))
 
@@ -252,6 +275,11 @@ def suited(robot: Robot, function: str) -> Robot:
         raise InputError(f"{function} of {robot.name}: needs the name of a link")
     if function == "com" and not sum(link.mass for link in robot.links) > 0:
         raise InputError(f"com of {robot.name}: what moves has no mass")
+    if function in STEPS and robot.nq != robot.nv:
+        raise InputError(
+            f"{function} of {robot.name}: takes coordinates that add; quaternions, of a free base "
+            "or a ball joint, do not, and only FD and dFD take them"
+        )
     return robot if signature.whole else reduced(robot)
 
 
@@ -583,6 +611,41 @@ def require_loops(robot: Robot, function: str) -> None:
         raise InputError(f"{function} of {robot.name}: {reason}")
 
 
+def _next(given: Arguments, method: str) -> dict[str, Term]:
+    def dynamics(q: list[Term], qd: list[Term]) -> steps.Dynamics:
+        tree = Tree(given.terms, given.robot, q, qd)
+        return steps.Dynamics(forward_dynamics(tree, given.vector("tau"), given.external))
+
+    found = _advanced(given, dynamics, method)
+    return _named("qnext", found.q) | _named("qdnext", found.qd)
+
+
+def _sensitivities(given: Arguments, method: str) -> dict[str, Term]:
+    terms, n = given.terms, given.robot.nv
+
+    def dynamics(q: list[Term], qd: list[Term]) -> steps.Dynamics:
+        tree = Tree(terms, given.robot, q, qd)
+        inverse_mass = inverse(tree.coupling, factors_of(tree))
+        forces = driving_forces(tree, given.vector("tau"), given.external)
+        qdd = multiplied(tree.coupling, inverse_mass, forces)
+        by_q, by_qd = (
+            {place: -x for place, x in steps.product(terms, inverse_mass, matrix).items()}
+            for matrix in derivatives(tree, qdd, given.external)
+        )
+        return steps.Dynamics(qdd, by_q, by_qd, inverse_mass)
+
+    found = _advanced(given, dynamics, method)
+    both = found.by_q | {(n + i, k): x for (i, k), x in found.by_qd.items()}
+    by_state = {(i, k): x for (i, k), x in both.items() if k < 2 * n}
+    by_torque = {(i, k - 2 * n): x for (i, k), x in both.items() if k >= 2 * n}
+    return _matrix("a", by_state) | _matrix("b", by_torque)
+
+
+def _advanced(given: Arguments, dynamics: steps.StateDynamics, method: str) -> steps.State:
+    q, qd, h = given.vector("q"), given.vector("qd"), given.given["h"]
+    return steps.advanced(given.terms, q, qd, h, dynamics, method)
+
+
 _EVALUATE: dict[str, Callable[[Arguments, str], dict[str, Any]]] = {
     "ID": _id,
     "FD": _fd,
@@ -600,4 +663,8 @@ _EVALUATE: dict[str, Callable[[Arguments, str], dict[str, Any]]] = {
     "FDc": _fdc,
     "dFDc": _dfdc,
     "IDc": _idc,
+    "step": lambda given, method: _next(given, steps.EULER),
+    "dstep": lambda given, method: _sensitivities(given, steps.EULER),
+    "rk4": lambda given, method: _next(given, steps.RUNGE_KUTTA),
+    "drk4": lambda given, method: _sensitivities(given, steps.RUNGE_KUTTA),
 }
