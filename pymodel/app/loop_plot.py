@@ -36,10 +36,11 @@ def plot(
         PNG file.
     """
     robot, time = loop.robot, found["t"]
+    links = [robot.links[k] for k in robot.leaders]
     colours: Any = mpl.colormaps["cividis"](np.linspace(0.0, 0.9, robot.nv))
     if robot.nv <= len(plots.JOINT_COLOURS):
         colours = plots.JOINT_COLOURS
-    units = [LENGTH if link.kind == PRISMATIC else ANGLE for link in robot.links]
+    units = [LENGTH if link.kind == PRISMATIC else ANGLE for link in links]
     kinds = list(dict.fromkeys(units))
     with mpl.rc_context(plots.STYLE):
         figure = Figure(figsize=(9, 2.6 * 3 * len(kinds)), layout="constrained")
@@ -50,7 +51,7 @@ def plot(
             motion, effort, error = panels[row :: len(kinds)]
             curves = []
             for k in (k for k, own in enumerate(units) if own == unit):
-                style = {"color": colours[k], "label": plots.literal(robot.links[k].joint)}
+                style = {"color": colours[k], "label": plots.literal(links[k].joint)}
                 curves += motion.plot(time, found[f"q{k}"], **style)
                 motion.axhline(loop.target[k], color="black", lw=0.9, ls=(0, (1, 3)))
                 effort.plot(time, found[f"tau{k}"], **style)

@@ -117,6 +117,14 @@ def decimal_number(text: str) -> float:
         raise ValueError("must be a number") from None
 
 
+def positive_number(text: str) -> float:
+    """A finite number above 0 in decimal digits."""
+    found = decimal_number(text)
+    if not found > 0.0:
+        raise ValueError("must be above 0")
+    return found
+
+
 def vector(text: str) -> tuple[float, float, float]:
     """Three finite numbers in decimal digits, with commas between."""
     try:

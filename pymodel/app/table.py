@@ -28,6 +28,7 @@ from pymodel.app.options import (
     arithmetic,
     decimal_number,
     lanes,
+    positive_number,
     target_option,
     vector,
 )
@@ -38,7 +39,7 @@ LANES = "2+2"
 RUNS = Path("build", "runs")  # where results go
 FUNCTIONS = "pymodel.algorithms.rigid_body.functions:ALL"
 _BASES = "pymodel.algorithms.requests:"
-MAX_ROWS, MOST_STALLS, MAX_LOOP_STEPS = 1_000_000, 95, 100_000
+MAX_ROWS, MOST_STALLS, MAX_LOOP_STEPS, MAX_KNOTS = 1_000_000, 95, 100_000, 10_000
 
 #: How a target can connect the base of a closed chain, its default first.
 BASES = {
@@ -73,6 +74,10 @@ def _of_call(asked: Asked) -> str:
 
 def _of_loop(asked: Asked) -> str:
     return str(RUNS / "loop" / Path(asked.urdf).stem)
+
+
+def _of_mpc(asked: Asked) -> str:
+    return str(RUNS / "mpc" / Path(asked.urdf).stem)
 
 
 def _of_demo(asked: Asked) -> str:
@@ -438,6 +443,31 @@ COMMANDS = (
         leaves_nothing=True,
     ),
     Command(
+        "mpc",
+        "Plan a robot's motion to a goal, and drive it with a horizon that recedes",
+        "pymodel.app.mpc:run",
+        (URDF,),
+        (
+            Option("task", "reach: a link goes to a placement", OneOf("reach"), "NAME", "reach"),
+            Option("link", "that goes to the goal (default: the last)", str, "NAME"),
+            Option("knots", "of the horizon", Whole(1, MAX_KNOTS), "N", 100),
+            Option("step", "time between knots, s", positive_number, "S", 0.01),
+            Option("method", "of the step", OneOf("step", "rk4"), "NAME", "step"),
+            Option("iterations", "at most", Whole(1, MAX_KNOTS), "N", 100),
+            Option("limit", "of each torque, N m or N (default: none)", positive_number, "F"),
+            Option("ticks", "then drive for so many knots", Whole(0, MAX_LOOP_STEPS), "N", 0),
+            Option("noise", "standard deviation of what is measured", decimal_number, "S", 0.0),
+            Option("heavier", "share by which the true robot is heavier", decimal_number, "S", 0.0),
+            SNAP,
+            GRAVITY,
+            replace(SEED, help="of the noise", used_by=()),
+            replace(OUT, default=_of_mpc),
+            SHOW,
+        ),
+        example={"URDF": _IIWA},
+        leaves_nothing=True,
+    ),
+    Command(
         "call",
         "Evaluate a function of a robot, once for each row of a table",
         "pymodel.app.call:call",
@@ -565,7 +595,7 @@ COMMANDS = (
                 "function",
                 "what to compile, again for each program of a library: of a scenario, see "
                 "`functions` (default: step); of a robot ID, FD, M, Minv, dID, dFD, diFD, FK, J, "
-                "Jbody, energy, com or Y",
+                "Jbody, energy, com, Y, step, dstep, rk4 or drk4",
                 str,
                 "NAME",
                 repeated=True,

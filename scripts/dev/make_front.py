@@ -366,6 +366,12 @@ TARGETS = {
         "hdca loop",
         command("closed-loop"),
     ),
+    "mpc": Target(
+        RUNS,
+        "URDF=f.urdf [TASK=reach LINK= KNOTS=100 LIMIT= TICKS= NOISE= OUT=]: plan, and drive",
+        "hdca mpc",
+        command("mpc"),
+    ),
     "notebook": Target(
         RUNS,
         "docs/notebook.ipynb from top to bottom, with its outputs into build/notebook.ipynb",
@@ -477,7 +483,7 @@ TARGETS = {
     ),
     "bench": Target(
         PROOF,
-        "speeds, cycles of step engine and array, native kernels, into build/bench [ONLY=native]",
+        "speeds, cycles of step engine and array, native kernels, planning [ONLY=native]",
         "ONLY",
         bench,
     ),
@@ -486,6 +492,12 @@ TARGETS = {
         "docs/native_results.md from what `make bench ONLY=native` left in build/",
         "",
         programs(f"{_E}benchmarks.native_document"),
+    ),
+    "mpc-results": Target(
+        PROOF,
+        "docs/mpc.md from what `make bench ONLY=mpc` and `hdca mpc` left in build/",
+        "",
+        programs(f"{_E}benchmarks.mpc_document"),
     ),
     "array-results": Target(
         PROOF,

@@ -37,6 +37,12 @@ def test_a_robot_of_mjcf(tmp_path, capsys):
     assert "r: 5 degrees of freedom, fixed base" in capsys.readouterr().out
 
 
+def test_joints_that_mimic_others_have_no_curve(tmp_path):
+    gripper = str(ROOT / "robots" / "gripper.urdf")
+    assert main(["loop", gripper, "--steps", "5", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / PICTURE).stat().st_size > 10_000
+
+
 @pytest.mark.parametrize(
     ("sliding", "units"),
     [(7, ("m", "m/s", "N")), (3, ("rad or m", "rad/s or m/s", "N m or N"))],

@@ -31,6 +31,7 @@ FLOORS = (
     "pymodel/machine/",
     "pymodel/compile/",
     "pymodel/runs/",
+    "pymodel/control/",
     "pymodel/hardware/",
     "pymodel/app/",
     "pymodel/",  # what starts it

@@ -1,0 +1,199 @@
+"""The subcommand `mpc`: plan a robot's motion, and drive it with a horizon that recedes.
+
+Task `reach`: a link goes from where bent joints hold it to where the mirrored posture would. Leaves
+plan.csv, driven.csv, mpc.png and summary.json.
+
+Exit status: 0 done, 1 no motion was found, 2 bad input, 130 Ctrl-C.
+"""
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pymodel.app.mpc_plot import plot
+from pymodel.app.options import Asked
+from pymodel.arith.c_build import NoCompilerError
+from pymodel.control import ddp
+from pymodel.control.costs import Link, Reach
+from pymodel.control.motion import Motion, Policy
+from pymodel.control.receding import Driven, Plant, drive, heavier
+from pymodel.mechanism import robot_file
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot import Robot
+from pymodel.runs import robot_calls, show
+from pymodel.runs.closed_loop import bent
+from pymodel.runs.files import SUMMARY
+from pymodel.runs.input_error import InputError
+from pymodel.runs.progress import progress
+from pymodel.runs.robot_model import RobotModel
+from pymodel.runs.summary import write_summary
+from pymodel.runs.whole import replacing
+
+PLAN, DRIVEN, PICTURE = "plan.csv", "driven.csv", "mpc.png"
+DONE, NO = 0, 1  # exit status
+PARTS = 4  # steps of the plant in a tick
+
+
+def run(options: Asked) -> int:
+    """Plan, drive, print and leave the files.
+
+    Returns
+    -------
+    int
+        The exit status.
+
+    Raises
+    ------
+    ValueError, OSError
+        If what is asked for cannot be done, or a file cannot be read or written.
+    """
+    if options.show:
+        show.require_display()
+    robot = robot_file.load(options.urdf, snap=options.snap, gravity=options.gravity)
+    task = bent(robot)
+    name = options.link or robot.links[-1].name
+    try:
+        problem, reach = _problem(robot, task, name, options)
+    except NoCompilerError as error:
+        raise InputError(f"mpc plans in native code: {error}") from None
+    with replacing(Path(options.out), (PLAN, DRIVEN, PICTURE, SUMMARY), last=SUMMARY) as new:
+        begin = np.concatenate([task.start, np.zeros(robot.nv)])
+        hold = RobotModel(robot).inverse_dynamics(
+            task.start, np.zeros(robot.nv), np.zeros(robot.nv)
+        )
+        us = np.tile(np.clip(hold, problem.low, problem.high), (options.knots, 1))
+        start = Policy.open(us, len(begin))
+        started = time.perf_counter()
+        solution = ddp.solve(problem, begin, start, options.iterations)
+        seconds = time.perf_counter() - started
+        if not np.isfinite(solution.costs[-1]):
+            print("no motion was found: the cost is not finite", file=sys.stderr)
+            return NO
+        driven = _driven(robot, problem, solution, options) if options.ticks else None
+        figures = _figures(robot, options, problem, reach, solution, driven)
+        plan = solution.policy
+        robot_calls.write_table(new / PLAN, _table(robot, plan.xs, plan.us, options.step))
+        if driven is not None:
+            robot_calls.write_table(new / DRIVEN, _table(robot, *driven, options.step))
+        write_summary(new / SUMMARY, {**figures, "solve_s": seconds})
+        title = f"{robot.name}: {name} to its goal, {options.knots} knots of {options.step:g} s"
+        plot(problem, reach, solution, driven, options.step, title, new / PICTURE)
+    _print(robot, figures, solution, seconds)
+    if not solution.converged:
+        print(f"not converged in {solution.iterations} iterations", file=sys.stderr)
+    if options.show:
+        show.show([Path(options.out) / PICTURE])
+    return DONE
+
+
+def _problem(robot: Robot, task: Any, name: str, options: Asked) -> tuple[ddp.Problem, Reach]:
+    """The task as a problem; the first call of a robot compiles for some seconds."""
+    with progress(robot.name, "recording and compiling", patience=1.0):
+        motion = Motion(reduced(robot), options.step, options.method)
+        link = Link(robot, name)
+    rotation, position = link.placement(task.target[:, None])
+    rates = np.repeat((1e-3, 1e-2), robot.nv)
+    reach = Reach(
+        link, rotation.reshape(3, 3), position[:, 0], np.zeros(robot.nv), options.step, state=rates
+    )
+    limit = np.full(robot.nv, np.inf if options.limit is None else options.limit)
+    return ddp.Problem(motion, reach, -limit, limit), reach
+
+
+def _driven(robot: Robot, problem: ddp.Problem, solution: ddp.Solution, options: Asked) -> Driven:
+    true = heavier(robot, options.heavier) if options.heavier else robot
+    plant = Plant(Motion(reduced(true), options.step / PARTS, "rk4"), PARTS)
+    with progress(robot.name, unit="ticks") as update:
+        return drive(
+            problem,
+            plant,
+            solution.policy,
+            options.ticks,
+            options.noise,
+            seed=options.seed,
+            watch=update,
+        )
+
+
+def _figures(
+    robot: Robot,
+    options: Asked,
+    problem: ddp.Problem,
+    reach: Reach,
+    solution: ddp.Solution,
+    driven: Driven | None,
+) -> dict[str, Any]:
+    """What summary.json says."""
+    n, missing = robot.nv, reach.missing(solution.policy.xs[-1:, : robot.nv].T)[:, 0]
+    found: dict[str, Any] = {
+        "robot": robot.name,
+        "source": options.urdf,
+        "degrees_of_freedom": n,
+        "task": options.task,
+        "method": options.method,
+        "knots": options.knots,
+        "step_s": options.step,
+        "iterations": solution.iterations,
+        "converged": solution.converged,
+        "costs": list(solution.costs),
+        "missing_m": float(np.linalg.norm(missing[:3])),
+        "missing_rad": float(np.linalg.norm(missing[3:])),
+        "largest_torque": float(np.abs(solution.policy.us).max()),
+        "at_limit": float(np.mean(np.abs(solution.policy.us) >= problem.high)),
+    }
+    if driven is not None:
+        last = reach.missing(driven.xs[-1:, :n].T)[:, 0]
+        found |= {
+            "ticks": len(driven.us),
+            "noise": options.noise,
+            "heavier": options.heavier,
+            "driven_missing_m": float(np.linalg.norm(last[:3])),
+            "driven_missing_rad": float(np.linalg.norm(last[3:])),
+        }
+    return found
+
+
+def _table(robot: Robot, xs: np.ndarray, us: np.ndarray, step: float) -> robot_calls.Table:
+    """A row for each knot; the torques of the last but one stand in the last, too."""
+    whole = np.hstack([xs, np.vstack([us, us[-1:]])])
+    names = [f"{kind}{k}" for kind in ("q", "qd", "tau") for k in range(robot.nv)]
+    return {"t": step * np.arange(len(xs))} | dict(zip(names, whole.T, strict=True))
+
+
+def _print(robot: Robot, figures: dict[str, Any], solution: ddp.Solution, seconds: float) -> None:
+    """The tables for the terminal."""
+    iterations = Table(title=Text("iterations"))
+    iterations.add_column("iteration", justify="right")
+    iterations.add_column("cost", justify="right")
+    for k, cost in enumerate(solution.costs):
+        iterations.add_row(str(k), f"{cost:.9g}")
+    each = 1e3 * seconds / max(solution.iterations, 1)
+    rows = [
+        ("robot", str(robot)),
+        ("horizon", f"{figures['knots']} knots of {1e3 * figures['step_s']:g} ms"),
+        ("time", f"{1e3 * seconds:.1f} ms, {each:.2f} ms an iteration, in float64 on native code"),
+        ("left at the end", _left(figures, "")),
+        ("largest torque", f"{figures['largest_torque']:.4g}, {_at_limit(figures)}"),
+    ]
+    if "ticks" in figures:
+        rows.append((f"left after {figures['ticks']} ticks", _left(figures, "driven_")))
+    whole = Table(title=Text("reach"), show_header=False)
+    for row in rows:
+        whole.add_row(*map(Text, row))
+    console = Console()
+    console.print(iterations)
+    console.print(whole)
+
+
+def _left(figures: dict[str, Any], prefix: str) -> str:
+    return f"{figures[prefix + 'missing_m']:.2g} m, {figures[prefix + 'missing_rad']:.2g} rad"
+
+
+def _at_limit(figures: dict[str, Any]) -> str:
+    return f"{100 * figures['at_limit']:.0f} % of all at their limit"

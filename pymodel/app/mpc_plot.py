@@ -1,0 +1,90 @@
+"""The picture of a plan: its cost, how far the link is from its goal, torques and joints."""
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from pymodel.control.costs import Reach
+from pymodel.control.ddp import Problem, Solution
+from pymodel.control.receding import Driven
+from pymodel.runs import legends, plots
+
+PLANNED, DRIVEN = "planned", "driven"
+
+
+def plot(
+    problem: Problem,
+    reach: Reach,
+    solution: Solution,
+    driven: Driven | None,
+    step: float,
+    title: str,
+    path: Path,
+) -> None:
+    """Draw it; a plan is dashed where something was driven, too.
+
+    Parameters
+    ----------
+    problem : Problem
+    reach : Reach
+        Its cost.
+    solution : Solution
+    driven : Driven or None
+    step : float
+        s.
+    title : str
+    path : Path
+        PNG file.
+    """
+    robot = problem.motion.robot
+    colours: Any = mpl.colormaps["cividis"](np.linspace(0.0, 0.9, robot.nv))
+    if robot.nv <= len(plots.JOINT_COLOURS):
+        colours = plots.JOINT_COLOURS
+    motions = [(PLANNED, solution.policy.xs, solution.policy.us)]
+    if driven is not None:
+        motions.append((DRIVEN, driven.xs, driven.us))
+    with mpl.rc_context(plots.STYLE):
+        figure = Figure(figsize=(9, 10), layout="constrained")
+        figure.suptitle(title, parse_math=False)
+        costs, away, effort, joints = figure.subplots(4, 1)
+        costs.semilogy(solution.costs, "o-", color=plots.BLUE, ms=4)
+        costs.set_title("cost of each iteration")
+        costs.set_xlabel("iteration")
+        costs.set_ylabel("cost")
+        curves: list[Any] = []
+        named: list[Any] = []
+        for (name, xs, us), style in zip(motions, _styles(len(motions)), strict=True):
+            time = step * np.arange(len(xs))
+            missing = reach.missing(xs[:, : robot.nv].T)
+            for part, unit, colour in (
+                (missing[:3], "m", plots.BLUE),
+                (missing[3:], "rad", plots.VERMILION),
+            ):
+                label = f"{name}, {unit}"
+                far = np.linalg.norm(part, axis=0)
+                curves += away.semilogy(time, far, style, color=colour, label=label)
+            for k, link in enumerate(robot.links[x] for x in robot.leaders):
+                only = {"label": plots.literal(link.joint)} if name == motions[-1][0] else {}
+                effort.step(time[:-1], us[:, k], style, where="post", color=colours[k])
+                found = joints.plot(time, xs[:, k], style, color=colours[k], **only)
+                named += found if only else []
+        for limit in np.unique(np.concatenate([problem.low, problem.high])):
+            if np.isfinite(limit):
+                effort.axhline(limit, color="black", lw=0.9, ls=(0, (1, 3)))
+        away.set_title("what is missing of the placement")
+        away.set_ylabel("distance [m], angle [rad]")
+        away.legend(handles=curves, ncols=len(curves))
+        effort.set_title("torques and forces, dotted: limits")
+        effort.set_ylabel("[N m], [N]")
+        joints.set_title("joints")
+        joints.set_ylabel("[rad], [m]")
+        joints.set_xlabel("time [s]")
+        legends.place(figure, [(joints, named)])
+        figure.savefig(path, dpi=plots.DPI)
+
+
+def _styles(count: int) -> tuple[str, ...]:
+    return ("-",) if count == 1 else ("--", "-")

@@ -1,0 +1,1 @@
+"""Control that looks ahead: discrete steps of robots, costs, differential dynamic programming."""

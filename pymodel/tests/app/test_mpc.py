@@ -1,0 +1,63 @@
+"""The subcommand `mpc`: what it prints and leaves, and what it refuses."""
+
+import json
+
+import numpy as np
+import pytest
+
+from pymodel.app import mpc
+from pymodel.app.command import main
+from pymodel.runs import robot_calls
+from pymodel.tests.robots import ROBOTS
+
+GRIPPER = str(ROBOTS / "gripper.urdf")
+SHORT = ("--knots", "20", "--step", "0.02")
+
+
+def run(out, *options, robot=GRIPPER):
+    return main(["mpc", robot, "--out", str(out), *SHORT, *options])
+
+
+def test_a_plan_is_made_and_driven(tmp_path, capsys):
+    status = run(tmp_path, "--limit", "2", "--ticks", "8", "--noise", "1e-4", "--heavier", "0.1")
+    assert status == mpc.DONE
+    printed = capsys.readouterr().out
+    assert "20 knots of 20 ms" in printed and "left after 8 ticks" in printed
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["converged"] and summary["costs"][-1] < 0.1 * summary["costs"][0]
+    assert summary["largest_torque"] <= 2
+    for name, rows in (("plan.csv", 21), ("driven.csv", 9)):
+        table = robot_calls.read_table(tmp_path / name)
+        assert list(table) == ["t", "q0", "q1", "qd0", "qd1", "tau0", "tau1"]
+        np.testing.assert_allclose(table["t"], 0.02 * np.arange(rows))
+    assert (tmp_path / "mpc.png").stat().st_size > 10_000
+
+
+def test_the_same_seed_drives_the_same_way(tmp_path):
+    motions = []
+    for name in "ab":
+        assert run(tmp_path / name, "--ticks", "4", "--noise", "1e-3", "--seed", "5") == mpc.DONE
+        motions.append((tmp_path / name / "driven.csv").read_bytes())
+    assert motions[0] == motions[1]
+
+
+def test_a_plan_that_has_not_converged_says_so(tmp_path, capsys):
+    assert run(tmp_path, "--iterations", "1") == mpc.DONE
+    assert capsys.readouterr().err.endswith("not converged in 1 iterations\n")
+
+
+@pytest.mark.parametrize(
+    ("robot", "options", "line"),
+    [
+        (GRIPPER, ["--link", "nobody"], "link: no link 'nobody'; those that move are palm, "),
+        (GRIPPER, ["--limit", "0"], "--limit 0: must be above 0"),
+        (GRIPPER, ["--step", "-1"], "--step -1: must be above 0"),
+        (GRIPPER, ["--task", "walk"], "--task walk: must be reach"),
+        (str(ROBOTS / "tethered.urdf"), [], "a closed loop needs joints of angles and ways"),
+    ],
+)
+def test_what_makes_no_plan_is_refused_in_a_line(tmp_path, capsys, robot, options, line):
+    assert run(tmp_path / "out", *options, robot=robot) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert line in said
+    assert not (tmp_path / "out").exists()

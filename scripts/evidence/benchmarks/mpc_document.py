@@ -1,0 +1,68 @@
+"""Write docs/mpc.md from what `make bench ONLY=mpc` and `hdca mpc` left in build.
+
+Numbers are never typed by hand. Exit status 2, after one line, when something has to run first.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scripts.evidence.benchmarks import mpc
+from scripts.evidence.benchmarks.scenarios import OUT
+from scripts.kernel.documents import copy_picture, read, table, write_document
+from scripts.kernel.pages import render
+from scripts.kernel.places import DOCS, ROOT
+
+DOC = DOCS / "mpc.md"
+PAGE = Path(__file__).with_name("mpc.md.jinja")
+COMMAND = "make mpc-results"
+MEASURE = "make bench ONLY=mpc"
+DRAWN = f"hdca mpc {mpc.ROBOT} --limit 45 --ticks 150 --noise 1e-3 --heavier 0.1"
+PICTURE = ROOT / "build" / "runs" / "mpc" / mpc.ROBOT / "mpc.png"
+
+
+def times(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Both sides, ratios and goals."""
+    head = ("what", "here", "median", "Crocoddyl", "median", "ratio", "goal")
+    cells = []
+    for row in rows:
+        numbers = [
+            f"{row[f'{side} {kind}']:.2f}"
+            for side in ("ours", "Crocoddyl")
+            for kind in ("best", "median")
+        ]
+        reached = "yes" if row["ratio"] >= row["goal"] else "NO"
+        cells.append((row["what"], *numbers, f"{row['ratio']:.1f}", f"{row['goal']:g} {reached}"))
+    return table(head, cells)
+
+
+def document(found: Mapping[str, Any]) -> str:
+    """The text."""
+    sides = [found["ours"], found["Crocoddyl"]]
+    costs = " and ".join(f"{side['cost']:.9f} in {side['iterations']} iterations" for side in sides)
+    off = f"torques differ by {found['torque_difference']:.1e} N m at most"
+    return render(
+        PAGE,
+        command=COMMAND,
+        measure=MEASURE,
+        drawn=DRAWN,
+        robot=found["robot"],
+        knots=found["knots"],
+        step=f"{found['step_s']:g}",
+        runs=mpc.RUNS,
+        version=found["version"],
+        times=times(found["rows"]),
+        agreement=f"Costs are {costs}; {off}.",
+    )
+
+
+def from_results() -> str:
+    """The text of what the commands have left, the picture copied."""
+    text = document(read(OUT / "mpc.json", MEASURE))
+    copy_picture("mpc", PICTURE, DRAWN)
+    return text
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    return write_document(DOC, from_results, arguments)
