@@ -148,7 +148,7 @@ def _of_robot(arguments: Asked, machine: Machine) -> ProgramImage:
 
 def _of_scenario(arguments: Asked, machine: Machine) -> ProgramImage:
     asked = arguments.function or [compiled.STEP]
-    for name in set(asked) & ALL.keys():
+    for name in set(asked) & (ALL.keys() - {compiled.STEP}):
         raise InputError(f"--function: {name} is of a robot, {arguments.source} is no robot file")
     functions = _functions(asked, [*REGISTRY])
     scenario = load(arguments.source)
