@@ -595,7 +595,7 @@ COMMANDS = (
                 "function",
                 "what to compile, again for each program of a library: of a scenario, see "
                 "`functions` (default: step); of a robot ID, FD, M, Minv, dID, dFD, diFD, FK, J, "
-                "Jbody, energy, com, Y, step, dstep, rk4 or drk4",
+                "Jbody, energy, com, Y, FDc, dFDc, IDc, step, dstep, rk4 or drk4",
                 str,
                 "NAME",
                 repeated=True,

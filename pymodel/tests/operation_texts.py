@@ -14,7 +14,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -30,6 +30,8 @@ from pymodel.algorithms.rivals.acceleration_dca import accelerations
 from pymodel.algorithms.step import prepare, rates
 from pymodel.arith.terms import Terms
 from pymodel.compile.graph import LEAVES, Graph, Node, Ref, flatten, symbols
+from pymodel.mechanism import robot_file
+from pymodel.mechanism.loop import LOOPS, WELD
 from pymodel.mechanism.robot import FIXED_BASE, Robot, at_link
 from pymodel.mechanism.robot_bodies import ground_under
 from pymodel.mechanism.scenario import (
@@ -49,6 +51,7 @@ from pymodel.tests.thin import point_slider, shaft_and_arm
 from pymodel.tests.trees import random_robot
 
 ALGORITHMS = Path(algorithms.__file__).parent
+FILES = Path(__file__).parents[2] / "robots"
 HELPERS = ("linalg", "sums", "vectors")  #: modules that do operations for their callers
 
 Recorded = tuple["Recording", Mapping[str, Ref]]  #: and its results
@@ -257,6 +260,25 @@ ROBOTS = {
 }
 
 
+@cache
+def _file(name: str, floating: bool = False) -> Robot:
+    """A robot of a file, with all that resists."""
+    robot = robot_file.load(FILES / name, floating, damping=True, armature=0.1)
+    friction = {"friction": 0.3, "friction_scale": 0.05}
+    own = {k: {} if link.kind == "free" else friction for k, link in enumerate(robot.links)}
+    links = (replace(link, **own[k]) for k, link in enumerate(robot.links))
+    return replace(robot, links=tuple(links))
+
+
+def _closed(kind: str) -> Robot:
+    """A leg with a loop of a kind, all of whose constraints are kept, with gains, and a slide."""
+    robot = _file("closed_leg.urdf", floating=kind == WELD)
+    *links, last = robot.links
+    robot = replace(robot, links=(*links, replace(last, kind="prismatic")))
+    held = {"kind": kind, "rows": tuple(range(LOOPS[kind])), "gains": (100.0, 20.0)}
+    return replace(robot, loops=tuple(replace(loop, **held) for loop in robot.loops))
+
+
 def _tilted() -> Robot:
     """The floating base under a gravity that has a component along each axis."""
     return replace(ROBOTS["floating base"], ground=ground_under(np.array((1.0, 2.0, -3.0))))
@@ -350,6 +372,14 @@ def _driven(scenario: Scenario) -> Scenario:
     return replace(scenario, bodies=(*bodies, replace(last, torque=torque)))
 
 
+def _moved(scenario: Scenario) -> Scenario:
+    """With a motion of the first joint and friction in the second."""
+    first, second, *bodies = scenario.bodies
+    first = replace(first, motion="0.3*t**7 + sin(2*t)")
+    second = replace(second, friction=2.0, friction_scale=0.05)
+    return replace(scenario, bodies=(first, second, *bodies))
+
+
 def _ends(body: int, to: int, size: int = 3) -> tuple:
     """Where a loop or spring holds its bodies."""
     point, at = (0.1, 0.2, 0.3), (0.4, -0.5, 0.6)
@@ -396,6 +426,12 @@ MECHANISMS = {
             Spring(*_ends(1, to, 2), *pull) for to, pull in zip((0, GROUND) * 2, PULLS, strict=True)
         ),
     ),
+    "moved and resisting in the plane": _moved(
+        _mechanism(False, *((REVOLUTE, GROUND), (PRISMATIC, 0), (REVOLUTE, 1)))
+    ),
+    "moved and resisting in space": _moved(
+        _mechanism(True, *((REVOLUTE, GROUND), (PRISMATIC, 0), (SPHERICAL, 1)))
+    ),
     "closed chain of pins": _mechanism(False, *PINS, loops=(Loop(*_ends(1, GROUND, 2)),)),
 }
 
@@ -433,7 +469,9 @@ def _projected(scenario: Scenario) -> Recorded:
 def _accelerations(scenario: Scenario) -> Recorded:
     graph = Recording()
     q, q_dot = _state(graph, scenario, "q", "q_dot")
-    found = serve(graph, accelerations(prepare(graph, scenario), q, q_dot))
+    mechanism = prepare(graph, scenario)
+    time = mechanism.time(graph.input("step's number"))
+    found = serve(graph, accelerations(mechanism, q, q_dot, time))
     return graph, _fields(found)
 
 
@@ -460,6 +498,16 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
         "closed loop": partial(_closed_loop, ROBOTS["fixed base"]),
         "branches": _branches,
     },
+    "robots with joints of all kinds: rigid_body": {
+        f"{name}, {file}": partial(_function, _file(f"{file}.urdf"), name, "")
+        for file in ("gripper", "mobile_arm", "tethered")
+        for name in ("ID", "FD", "dID", "J")
+    },
+    "robots with loops: rigid_body": {
+        f"{name}, {kind}": partial(_function, _closed(kind), name, "")
+        for kind in LOOPS
+        for name in functions.CONSTRAINED
+    },
     "robots under any gravity: rigid_body": {
         "ID, floating base": partial(_function, _tilted(), "ID", ""),
     },
@@ -471,6 +519,7 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
                 *("loops in the plane", "chain of pins with springs"),
             )
         },
+        "moved and resisting": partial(_accelerations, MECHANISMS["moved and resisting in space"]),
         "inertia that is lent": partial(_accelerations, shaft_and_arm(1e-6)),
         "inertia that is lent, in the plane": partial(_accelerations, point_slider()),
     },

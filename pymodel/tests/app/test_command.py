@@ -405,7 +405,7 @@ def test_help_has_choices_and_defaults(capsys, monkeypatch):
         main(["run", "--help"])
     out = capsys.readouterr().out
     for said in (
-        "where it runs: model, native, twin, coprocessor or engine (default: model)",
+        "where it runs: model, native, twin, coprocessor, engine or board (default: model)",
         "auto, icarus or verilator; only for coprocessor or engine (default: auto",
         "ldl, blocks or ldup",
     ):
@@ -435,13 +435,19 @@ def test_joints_are_one_a_line(capsys):
     path = str(ROOT / "robots" / "iiwa14.urdf")
     names = [f"iiwa_joint_{k}" for k in range(1, 8)]
     for options, base, want in (
-        ([], "7 degrees of freedom, fixed base", names),
-        (["--floating"], "13 degrees of freedom, floating base", ["root_joint", *names]),
+        ([], ["7 degrees of freedom, fixed base"], names),
+        (
+            ["--floating"],
+            ["13 degrees of freedom, floating base", "root_joint, floating: q0..q6, qd0..qd5: "],
+            ["root_joint", *names],
+        ),
     ):
         assert main(["joints", path, *options]) == 0
         out, err = capsys.readouterr()
         assert out.splitlines() == want
-        assert err.splitlines() == [f"iiwa14: {base}"]
+        first, *more = err.splitlines()
+        assert first == f"iiwa14: {base[0]}" and len(more) == len(base) - 1
+        assert all(line.startswith(text) for line, text in zip(more, base[1:], strict=True))
 
 
 def test_as_a_program(tmp_path):

@@ -175,7 +175,7 @@ OUT = ("--out", "x")
         ([PENDULUM, "--armature", "0", *OUT], "--armature: only for a robot file"),
         ([PENDULUM, "--parameters-as-data", *OUT], "--parameters-as-data: only for a robot file"),
         ([IIWA, *OUT], "--function: give one or more of ID, FD"),
-        ([IIWA, "--function", "step", *OUT], "--function: must be one of ID, FD"),
+        ([IIWA, "--function", "steps", *OUT], "--function: must be one of ID, FD"),
         ([IIWA, "--function", "M", "--base", "ldl", *OUT], "--base: only for a scenario"),
         ([IIWA, "--function", "M", "--rebase", "2", *OUT], "--rebase: only for a scenario"),
         ([PENDULUM, "--lanes", "2", *OUT], "--lanes 2: must be <adders>+<multipliers>"),
