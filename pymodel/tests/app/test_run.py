@@ -72,7 +72,7 @@ def attempt(tmp_path, name, *options):
         (
             "tree",
             ["--target", "fpga"],
-            "--target fpga: must be model, native, twin, coprocessor or",
+            "--target fpga: must be model, native, twin, coprocessor, engine or",
         ),
         ("tree", ["--steps", "0"], "--steps 0: must be a whole number, 1 to 4294967294"),
         ("tree", ["--steps", "-1"], "--steps -1: must be a whole number, 1 to"),
@@ -456,7 +456,10 @@ def test_pictures_are_shown_on_request(tmp_path, monkeypatch, capsys):
         ({"FORCES": "1", "SCENARIO": "thrown.toml"}, "FORCES=1: only for a mechanism with joints"),
         ({"REBASE": "2"}, "REBASE=2: only for a mechanism with loops"),
         ({"TARGET": "step", "ARITH": "float64"}, "ARITH=float64: not in hardware"),
-        ({"TARGET": "array"}, "TARGET=array: must be model, native, twin, coprocessor or engine"),
+        (
+            {"TARGET": "array"},
+            "TARGET=array: must be model, native, twin, coprocessor, engine or board",
+        ),
         ({"SCENARIO": ""}, "run: say SCENARIO: make run SCENARIO=scenarios/double_pendulum.toml"),
     ],
 )
