@@ -29,7 +29,7 @@ module uart_rx
   localparam int INDEX_W = 4;
   localparam logic [INDEX_W-1:0] STOP = 4'd9;
 
-  if (BAUD < PARTS || BIT < PARTS * LEAST_CYCLES) begin : gen_check
+  if (BAUD < PARTS || CLOCK_HZ / LEAST_CYCLES < BAUD) begin : gen_check
     initial $fatal(1, "%m: a bit at %0d baud takes less than %0d cycles of %0d Hz",
                    BAUD, LEAST_CYCLES, CLOCK_HZ);
   end

@@ -87,6 +87,7 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 #: Largest values that are drawn: what is larger elaborates no other hardware, only longer.
 MODERATE = {"DEPTH": 32, "PROGRAM_DEPTH": 99, "TRACE_DEPTH": 32, "TRACE_REGISTERS": 20}
 MODERATE |= {"PROGRAMS": 20, "SEGMENTS": 20, "FUNCTIONS": 20, "DSP_W": 60}
+MODERATE |= {"CLOCK_HZ": 4000, "BAUD": 16}  # their ratio is what counts
 MODERATE |= dict.fromkeys(("IN_DEPTH", "OUT_DEPTH", "SCRATCH_DEPTH"), 32)
 MODERATE |= dict.fromkeys(("NUM_ADD", "NUM_MUL", "CONTEXTS", "DATAPATHS"), 3)
 CHOOSING = ("METHOD", "PARALLEL")  # at most one of a module; what each chooses is tried
