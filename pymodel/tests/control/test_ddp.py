@@ -181,3 +181,25 @@ def test_a_horizon_that_recedes_brings_a_heavier_robot_there(gripper, motion):
     assert left[0] < 0.1 * left[1]
     again = drive(problem, plant, plan.policy, 5, noise=1e-4, seed=3)
     np.testing.assert_array_equal(again.xs, driven.xs[:6])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_step_within_limits_is_the_least_of_its_quadratic_programme(motion, seed):
+    """In one knot, with limits that bind below and above; what is at a limit has no feedback."""
+    rng, nx, nu = np.random.default_rng(seed), motion.nx, motion.nu
+    b = rng.normal(size=(nu, nu))
+    H, g = b @ b.T + 0.1 * np.eye(nu), 3.0 * rng.normal(size=nu)
+    low, high = -rng.uniform(0.1, 1.0, nu), rng.uniform(0.1, 1.0, nu)
+    zero = np.zeros((2, nx, nx))
+    cost = Approximation(np.zeros((2, nx)), zero, g[None], H[None])
+    none = np.zeros((1, nx, nx)), np.zeros((1, nx, nu))
+    found = motion.backward(*none, cost, low[None], high[None], 0.0)
+    assert found is not None
+    wanted = minimize(
+        lambda u: 0.5 * u @ H @ u + g @ u,
+        np.zeros(nu),
+        jac=lambda u: H @ u + g,
+        bounds=list(zip(low, high, strict=True)),
+        options={"ftol": 1e-15, "gtol": 1e-12},
+    )
+    np.testing.assert_allclose(found[0][0], wanted.x, atol=1e-8)
