@@ -128,7 +128,7 @@ def command(name: str, **fixed: str) -> Callable[[Variables], int]:
         from pymodel.app.options import SIMULATED
 
         def before(asked: Any) -> None:
-            if name == "demo" or asked.target in SIMULATED:
+            if name == "demo" or getattr(asked, "target", None) in SIMULATED:
                 set_up(*simulators(asked.simulator))
 
         from pymodel.app.command import of_make

@@ -441,3 +441,9 @@ def test_a_build_that_was_cut_short_is_built_again(make, tmp_path):
     (folder / UNFINISHED).touch()
     done = make(*words)
     assert done.returncode == 0 and "bit-identical" in done.stdout
+
+
+def test_a_command_without_a_target_runs(make, tmp_path):
+    done = make("mpc", "URDF=robots/gripper.urdf", "KNOTS=5", f"OUT={tmp_path}")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "plan.csv").exists()
