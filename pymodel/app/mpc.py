@@ -27,7 +27,7 @@ from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls, show
-from pymodel.runs.closed_loop import bent
+from pymodel.runs.closed_loop import ClosedLoop, bent
 from pymodel.runs.files import SUMMARY
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
@@ -92,7 +92,9 @@ def run(options: Asked) -> int:
     return DONE
 
 
-def _problem(robot: Robot, task: Any, name: str, options: Asked) -> tuple[ddp.Problem, Reach]:
+def _problem(
+    robot: Robot, task: ClosedLoop, name: str, options: Asked
+) -> tuple[ddp.Problem, Reach]:
     """The task as a problem; the first call of a robot compiles for some seconds."""
     with progress(robot.name, "recording and compiling", patience=1.0):
         motion = Motion(reduced(robot), options.step, options.method)

@@ -1,7 +1,7 @@
 """Planning a reaching motion beside Crocoddyl, part of `make bench`.
 
-The same costs, horizon, start and integrator on one thread, both sides in turn. Prints a table and
-writes build/bench/mpc.json. Crocoddyl has an environment of its own in build/peers.
+The same costs, horizon, start and integrator on one thread; ours runs before and after. Prints
+a table and writes build/bench/mpc.json. Crocoddyl has an environment of its own in build/peers.
 """
 
 from __future__ import annotations
