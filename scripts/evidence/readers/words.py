@@ -67,7 +67,7 @@ WORDS: dict[str, dict[str, str]] = {
     "planar_axis": {
         "falls with 0 m/s²": "moves in x-y, whatever the axis says",
         "falls with 9.81 m/s²": "moves across the axis",
-        "nv = 0": "takes it as fixed",
+        "nv = 0": "drops all joints",
         "nv = 2": "takes two coordinates",
     },
     "floating_inside": {
