@@ -99,11 +99,9 @@ def _problem(
     with progress(robot.name, "recording and compiling", patience=1.0):
         motion = Motion(reduced(robot), options.step, options.method)
         link = Link(robot, name)
-    rotation, position = link.placement(task.target[:, None])
+    rotation, position = link.placement(task.target)
     rates = np.repeat((1e-3, 1e-2), robot.nv)
-    reach = Reach(
-        link, rotation.reshape(3, 3), position[:, 0], np.zeros(robot.nv), options.step, state=rates
-    )
+    reach = Reach(link, rotation, position, np.zeros(robot.nv), options.step, state=rates)
     limit = np.full(robot.nv, np.inf if options.limit is None else options.limit)
     return ddp.Problem(motion, reach, -limit, limit), reach
 
@@ -132,11 +130,11 @@ def _figures(
     driven: Driven | None,
 ) -> dict[str, Any]:
     """What summary.json says."""
-    n, missing = robot.nv, reach.missing(solution.policy.xs[-1:, : robot.nv].T)[:, 0]
+    missing = reach.missing(solution.policy.xs[-1:])[0]
     found: dict[str, Any] = {
         "robot": robot.name,
         "source": options.urdf,
-        "degrees_of_freedom": n,
+        "degrees_of_freedom": robot.nv,
         "task": options.task,
         "method": options.method,
         "knots": options.knots,
@@ -150,7 +148,7 @@ def _figures(
         "at_limit": float(np.mean(np.abs(solution.policy.us) >= problem.high)),
     }
     if driven is not None:
-        last = reach.missing(driven.xs[-1:, :n].T)[:, 0]
+        last = reach.missing(driven.xs[-1:])[0]
         found |= {
             "ticks": len(driven.us),
             "noise": options.noise,

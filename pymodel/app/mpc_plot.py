@@ -58,7 +58,7 @@ def plot(
         named: list[Any] = []
         for (name, xs, us), style in zip(motions, _styles(len(motions)), strict=True):
             time = step * np.arange(len(xs))
-            missing = reach.missing(xs[:, : robot.nv].T)
+            missing = reach.missing(xs).T
             for part, unit, colour in (
                 (missing[:3], "m", plots.BLUE),
                 (missing[3:], "rad", plots.VERMILION),

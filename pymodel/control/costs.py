@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-from pymodel.algorithms.rigid_body.functions import columns, suited
+import numpy as np
+from cffi import FFI
+
+from pymodel.algorithms.rigid_body.functions import columns, evaluate, inputs, suited
+from pymodel.arith.c_build import opened, shared_library
 from pymodel.compile import native
-from pymodel.compile.kernel import Kernel
+from pymodel.compile.kernel import Kernel, record
 from pymodel.compile.robot_kernels import recorded
 from pymodel.control import se3
 from pymodel.control.motion import Approximation
 from pymodel.mechanism.robot import Robot, at_link
 
+_SOURCE = Path(__file__).with_name("reach.c")
+_DECLARATIONS = """
+typedef struct {
+  unsigned (*evaluate)(const double *, double *, const double *, size_t);
+  const double *fixed;
+  size_t inputs, results;
+  const size_t *coordinates, *places;
+} Kernel;
+typedef struct {
+  const double *rotation, *position, *rest, *state;
+  double place, place_at_end, step, control;
+} Goal;
+void missing(const Kernel *kernel, const Goal *goal, size_t count, const double *states,
+             double *twists);
+void value(const Kernel *kernel, const Goal *goal, size_t T, size_t width, size_t first,
+           size_t lanes, const double *xs, const double *us, double *costs);
+void approximated(const Kernel *kernel, const Goal *goal, size_t T, const double *xs,
+                  const double *us, double *lx, double *lxx, double *lu);
+"""
+_ENTRIES = {"double": np.float64, "size_t": np.uintp}
+
 
 class Link:
-    """Placements of a link and its Jacobians in many states at once, as native code.
+    """Placements of a link and its Jacobians in its own axes, as native code.
 
     Parameters
     ----------
@@ -22,32 +49,54 @@ class Link:
         As it was read, not reduced.
     name : str
         Of the link.
+
+    Attributes
+    ----------
+    robot : Robot
+        With the link named.
+    places : native.NativeKernel
+        Gives the placement.
+    moves : native.NativeKernel
+        Gives the Jacobian, too.
     """
 
     def __init__(self, robot: Robot, name: str) -> None:
-        self._robot = suited(at_link(robot, name), "FK")
-        self._placement = native.build(recorded(self._robot, "FK"), "float64")
-        self._jacobian = native.build(recorded(self._robot, "Jbody"), "float64")
+        self.robot = suited(at_link(robot, name), "FK")
+        self.places = native.build(recorded(self.robot, "FK"), "float64")
+        self.moves = native.build(_with_jacobian(self.robot), "float64")
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of all results: position, rotation row by row, Jacobian row by row."""
+        return [name for kind in ("p", "r", "j") for name in columns(self.robot, kind)]
 
     def placement(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rotations, row by row, and positions: q (nq, N) -> (9, N), (3, N), m."""
-        values = self._evaluated(self._placement, q)
-        return self._whole(values, "r"), self._whole(values, "p")
+        """Rotation (3, 3) and position (3,), m, at coordinates (nq,)."""
+        found = dict(
+            zip(
+                self.places.kernel.results,
+                self.places.evaluate_rows(q[coordinates(self.places.kernel)]),
+                strict=True,
+            )
+        )
+        values = np.array([found.get(name, 0.0) for name in self.columns[:12]])
+        return values[3:].reshape(3, 3), values[:3]
 
-    def jacobian(self, q: np.ndarray) -> np.ndarray:
-        """Jacobians in the link's own axes, linear first, row by row: q (nq, N) -> (6 nv, N)."""
-        return self._whole(self._evaluated(self._jacobian, q), "j")
 
-    @staticmethod
-    def _evaluated(built: native.NativeKernel, q: np.ndarray) -> dict[str, np.ndarray]:
-        kernel: Kernel = built.kernel
-        own = [int(name[1:]) for name in kernel.inputs]  # those that the link depends on
-        return dict(zip(kernel.results, built.evaluate_rows(q[own]), strict=True))
+def coordinates(kernel: Kernel) -> list[int]:
+    """Number those that a kernel depends on."""
+    return [int(name[1:]) for name in kernel.inputs]
 
-    def _whole(self, values: dict[str, np.ndarray], kind: str) -> np.ndarray:
-        """All columns of a kind, zeros by structure included."""
-        zero = np.zeros_like(next(iter(values.values())))
-        return np.stack([values.get(name, zero) for name in columns(self._robot, kind)])
+
+def _with_jacobian(robot: Robot) -> Kernel:
+    def text(arithmetic: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            name: x
+            for function in ("FK", "Jbody")
+            for name, x in evaluate(function, robot, arithmetic, values).items()
+        }
+
+    return record(text, inputs(robot, "FK"))
 
 
 class Reach:
@@ -87,50 +136,76 @@ class Reach:
         state: np.ndarray | float = 1e-3,
         control: float = 1e-4,
     ) -> None:
-        self._link, self._rotation, self._position = link, rotation, position
-        self._rest = np.concatenate([posture, np.zeros(len(posture))])
-        self._step, self._places, self._control = step, (step * place, place_at_end), control
-        self._state = np.broadcast_to(state, self._rest.shape)
+        nv = link.robot.nv
+        rest = np.concatenate([posture, np.zeros(len(posture))])
+        self._ffi, self._kept = FFI(), list[Any]()
+        self._ffi.cdef(_DECLARATIONS)
+        sizes = {"NX": 2 * nv, "NU": nv, "LANES": link.places.lanes}
+        library = shared_library(
+            se3.FILES | {_SOURCE.name: _SOURCE.read_text()},
+            [*se3.OPTIONS, *(f"-D{name}={size}" for name, size in sizes.items())],
+        )
+        self._library = opened(self._ffi, library)
+        self._luu, self._nx = step * control * np.eye(nv), 2 * nv
+        self._goal = self._struct(
+            "Goal",
+            rotation=rotation,
+            position=position,
+            rest=rest,
+            state=np.broadcast_to(state, rest.shape),
+            place=step * place,
+            place_at_end=place_at_end,
+            step=step,
+            control=control,
+        )
+        self._places, self._moves = (self._kernel(link, x) for x in (link.places, link.moves))
 
-    def _scales(self, knots: int) -> tuple[np.ndarray, np.ndarray]:
-        """Weights of the placement, and factors of those of the state, of all knots."""
-        places, states = np.full(knots, self._places[0]), np.full(knots, self._step)
-        places[-1], states[-1] = self._places[1], 1.0
-        return places, states
+    def _kernel(self, link: Link, built: native.NativeKernel) -> Any:
+        order = {name: k for k, name in enumerate(link.columns)}
+        return self._struct(
+            "Kernel",
+            evaluate=self._ffi.cast("void *", built.address("evaluate")),
+            fixed=built.fixed(),
+            inputs=len(built.kernel.inputs),
+            results=len(built.kernel.results),
+            coordinates=np.array(coordinates(built.kernel), np.uintp),
+            places=np.array([order[name] for name in built.kernel.results], np.uintp),
+        )
 
-    def missing(self, q: np.ndarray) -> np.ndarray:
-        """Logarithms of the placements that are missing: q (nq, N) -> (6, N)."""
-        R, p = self._link.placement(q)
-        turned = self._rotation.T
-        away = turned @ (p - self._position[:, None])
-        return se3.log6((turned @ R.reshape(3, -1)).reshape(9, -1), away)
+    def _struct(self, kind: str, **values: Any) -> Any:
+        """A structure of C, with its arrays, which are kept as long as this is."""
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                kind_of = "size_t" if value.dtype == np.uintp else "double"
+                array = np.ascontiguousarray(value, _ENTRIES[kind_of])
+                self._kept.append(array)
+                values[name] = self._ffi.cast(f"{kind_of} *", array.ctypes.data)
+        self._kept.append(self._ffi.new(f"{kind} *", values))
+        return self._kept[-1]
 
-    @np.errstate(over="ignore", invalid="ignore")  # of a motion that diverges it is not finite
-    def value(self, xs: np.ndarray, us: np.ndarray) -> np.ndarray:
+    def missing(self, xs: np.ndarray) -> np.ndarray:
+        """Logarithms of the placements that are missing in states: xs (N, nx) -> (N, 6)."""
+        found = np.empty((len(xs), 6))
+        self._call("missing", self._places, (len(xs),), xs, found)
+        return found
+
+    def value(self, xs: np.ndarray, us: np.ndarray, lanes: slice = slice(None)) -> np.ndarray:
         """Costs of motions: see :class:`pymodel.control.ddp.Cost`."""
-        knots, nx, lanes = xs.shape
-        places, states = self._scales(knots)
-        q = np.moveaxis(xs[:, : nx // 2], 1, 0).reshape(nx // 2, -1)
-        away = (self.missing(q) ** 2).sum(axis=0).reshape(knots, lanes)
-        left = (xs - self._rest[:, None]) ** 2
-        posture = np.einsum("i,kil->kl", self._state, left)
-        torques = self._step * self._control * (us**2).sum(axis=(0, 1))
-        return np.asarray(0.5 * (places @ away + states @ posture + torques))
+        some = range(xs.shape[2])[lanes]
+        found = np.empty(len(some))
+        sizes = len(us), xs.shape[2], some.start, len(some)
+        self._call("value", self._places, sizes, xs, us, found)
+        return found
 
     def approximated(self, xs: np.ndarray, us: np.ndarray) -> Approximation:
         """Derivatives at the knots of a motion: see :class:`pymodel.control.ddp.Cost`."""
-        (knots, nx), (count, nu) = xs.shape, us.shape
-        places, states = self._scales(knots)
-        q = xs[:, : nx // 2].T
-        missing = self.missing(q)
-        moved = self._link.jacobian(q).reshape(6, nu, knots).transpose(2, 0, 1)
-        J = se3.jacobian_log6(missing).reshape(6, 6, knots).transpose(2, 0, 1) @ moved
-        weighted = places[:, None, None] * J
-        lx = states[:, None] * self._state * (xs - self._rest)
-        lx[:, : nx // 2] += (missing.T[:, None, :] @ weighted)[:, 0]
-        lxx = np.zeros((knots, nx, nx))
-        lxx[:, range(nx), range(nx)] = states[:, None] * self._state
-        lxx[:, : nx // 2, : nx // 2] += np.swapaxes(J, 1, 2) @ weighted
-        scale = self._step * self._control
-        luu = np.broadcast_to(scale * np.eye(nu), (count, nu, nu))
-        return Approximation(lx, lxx, scale * us, luu)
+        (count, nu), nx = us.shape, self._nx
+        lx, lu = np.empty((count + 1, nx)), np.empty((count, nu))
+        lxx, luu = np.zeros((count + 1, nx, nx)), np.broadcast_to(self._luu, (count, nu, nu))
+        self._call("approximated", self._moves, (count,), xs, us, lx, lxx, lu)
+        return Approximation(lx, lxx, lu, luu)
+
+    def _call(self, name: str, kernel: Any, sizes: tuple[int, ...], *arrays: np.ndarray) -> None:
+        arrays = tuple(np.ascontiguousarray(array, np.float64) for array in arrays)
+        pointers = [self._ffi.cast("double *", array.ctypes.data) for array in arrays]
+        getattr(self._library, name)(kernel, self._goal, *sizes, *pointers)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Sizes of state and control, known to the compiler: its loops have no other ends. */
@@ -10,18 +11,18 @@ enum { n = NX, m = NU };
 
 typedef unsigned (*Step)(const double *in, double *out, const double *fixed, size_t blocks);
 
-/* Cholesky factor L of the free rows and columns of a symmetric matrix (m, m); whether it is positive
- * definite. */
+/* Cholesky factor L of the free rows and columns of a symmetric matrix (m, m), inverses on its diagonal;
+ * whether it is positive definite. */
 static int factorise(const size_t *free_rows, size_t count, const double *matrix, double *L) {
   for (size_t a = 0; a < count; a++)
     for (size_t b = 0; b <= a; b++) {
       double x = matrix[free_rows[a] * m + free_rows[b]];
       for (size_t c = 0; c < b; c++) x -= L[a * m + c] * L[b * m + c];
       if (a != b) {
-        L[a * m + b] = x / L[b * m + b];
+        L[a * m + b] = x * L[b * m + b];
       } else {
         if (!(x > 0.0)) return 0;
-        L[a * m + a] = sqrt(x);
+        L[a * m + a] = 1.0 / sqrt(x);
       }
     }
   return 1;
@@ -30,16 +31,14 @@ static int factorise(const size_t *free_rows, size_t count, const double *matrix
 /* X (count, width) of L L^T X = B, in place. */
 static inline void solve(size_t count, const double *restrict L, double *restrict B, size_t width) {
   for (size_t a = 0; a < count; a++) {
-    const double scale = 1.0 / L[a * m + a];
     for (size_t c = 0; c < a; c++)
       for (size_t j = 0; j < width; j++) B[a * width + j] -= L[a * m + c] * B[c * width + j];
-    for (size_t j = 0; j < width; j++) B[a * width + j] *= scale;
+    for (size_t j = 0; j < width; j++) B[a * width + j] *= L[a * m + a];
   }
   for (size_t a = count; a-- > 0;) {
-    const double scale = 1.0 / L[a * m + a];
     for (size_t c = a + 1; c < count; c++)
       for (size_t j = 0; j < width; j++) B[a * width + j] -= L[c * m + a] * B[c * width + j];
-    for (size_t j = 0; j < width; j++) B[a * width + j] *= scale;
+    for (size_t j = 0; j < width; j++) B[a * width + j] *= L[a * m + a];
   }
 }
 
@@ -56,6 +55,20 @@ static double clamped(double x, double low, double high) {
 static int box_qp(const double *H, const double *g, const double *low, const double *high,
                   double *du, size_t *free_rows, size_t *count, double *L, double *work) {
   double *gradient = work, *move = work + m, *tried = work + 2 * m;
+  for (size_t i = 0; i < m; i++) {
+    free_rows[i] = i;
+    move[i] = -g[i];
+  }
+  if (factorise(free_rows, m, H, L)) { /* the least of all, where no limit binds */
+    size_t inside = 0;
+    solve(m, L, move, 1);
+    for (size_t i = 0; i < m; i++) inside += low[i] <= move[i] && move[i] <= high[i];
+    if (inside == m) {
+      memcpy(du, move, m * sizeof *du);
+      *count = m;
+      return 1;
+    }
+  }
   for (size_t i = 0; i < m; i++) du[i] = clamped(du[i], low[i], high[i]);
   *count = 0; /* none is factorised yet */
   for (int round = 0; round < QP_ROUNDS; round++) {
@@ -102,32 +115,51 @@ static int box_qp(const double *H, const double *g, const double *low, const dou
   return 1;
 }
 
-/* out (a, b) = X^T Y, X (k, a), Y (k, b). */
-static inline void transposed_product(size_t k, size_t a, size_t b, const double *restrict X,
-                                      const double *restrict Y, double *restrict out) {
-  memset(out, 0, a * b * sizeof *out);
-  for (size_t c = 0; c < k; c++)
-    for (size_t i = 0; i < a; i++) {
-      const double x = X[c * a + i];
-      for (size_t j = 0; j < b; j++) out[i * b + j] += x * Y[c * b + j];
+/* Products go by tiles of so many rows and columns, which stay in registers. What stands beside a matrix
+ * up to whole tiles is zero, or never read. */
+#define TILE_ROWS 4
+#define TILE_COLUMNS 8
+#define LANES 4
+#define WHOLE(x, tile) (((x) + (tile) - 1) / (tile) * (tile))
+typedef double vector __attribute__((vector_size(LANES * sizeof(double))));
+enum { N = WHOLE(n, TILE_COLUMNS), M = WHOLE(m, TILE_COLUMNS), F = WHOLE(n + m, TILE_COLUMNS) };
+
+/* out = X^T Y of k rows, all three of so many numbers a row; of symmetric ones what is below the diagonal,
+ * and a part of what is above. */
+static inline void transposed_product(size_t k, size_t rows, size_t columns, int symmetric,
+                                      const double *restrict X, size_t X_row,
+                                      const double *restrict Y, size_t Y_row, double *restrict out,
+                                      size_t out_row) {
+  for (size_t i = 0; i < rows; i += TILE_ROWS)
+    for (size_t j = 0; j < columns && !(symmetric && j >= i + TILE_ROWS); j += TILE_COLUMNS) {
+      vector a0 = {0}, a1 = a0, b0 = a0, b1 = a0, c0 = a0, c1 = a0, d0 = a0, d1 = a0;
+      for (size_t c = 0; c < k; c++) {
+        const double *x = X + c * X_row + i;
+        const vector *y = (const vector *)(Y + c * Y_row + j);
+        a0 += x[0] * y[0], a1 += x[0] * y[1];
+        b0 += x[1] * y[0], b1 += x[1] * y[1];
+        c0 += x[2] * y[0], c1 += x[2] * y[1];
+        d0 += x[3] * y[0], d1 += x[3] * y[1];
+      }
+      vector *to = (vector *)(out + i * out_row + j);
+      const size_t row = out_row / LANES;
+      to[0] = a0, to[1] = a1, to[row] = b0, to[row + 1] = b1;
+      to[2 * row] = c0, to[2 * row + 1] = c1, to[3 * row] = d0, to[3 * row + 1] = d1;
     }
 }
 
-/* out (a, b) = X Y, X (a, k), Y (k, b). */
-static inline void product(size_t a, size_t k, size_t b, const double *restrict X,
-                           const double *restrict Y, double *restrict out) {
-  memset(out, 0, a * b * sizeof *out);
-  for (size_t i = 0; i < a; i++)
-    for (size_t c = 0; c < k; c++) {
-      const double x = X[i * k + c];
-      for (size_t j = 0; j < b; j++) out[i * b + j] += x * Y[c * b + j];
-    }
-}
+enum { ALIGNED = 64 };
 
-/* Doubles of work that `backward` needs. */
-size_t backward_work(void) {
-  return 5 * n * n + 3 * n * m + 3 * m * m + 2 * n + 5 * m;
-}
+/* What the sweep works with: [A B], the cost's second derivative V and V [A B], those of the knot by state
+ * and control, and feedback. All begin where a vector may. */
+struct work {
+  _Alignas(ALIGNED) double both[n][F], VF[N][F], Q[F][F], V[N][N], KY[N][N], K[M][N], Y[M][N], Quu[m][M];
+  double v[N], q[F];
+  double R[m * m], L[m * m], H[m], box[3 * m];
+};
+
+/* Bytes of work that `backward` needs. */
+size_t backward_work(void) { return sizeof(struct work) + ALIGNED; }
 
 /* The sweep backwards. Of T knots: A (n, n), B (n, m), first and second derivatives of the cost by
  * state and control; lx and lxx have one knot more, the end. Limits of each control are of the step.
@@ -136,60 +168,88 @@ size_t backward_work(void) {
 size_t backward(size_t T, const double *A, const double *B, const double *lx, const double *lxx,
                 const double *lu, const double *luu, const double *low,
                 const double *high, double regular, double *k, double *K, double *expected,
-                double *work, size_t *rows) {
-  double *V = work, *VA = V + n * n, *Qxx = VA + n * n, *KQ = Qxx + n * n, *spare = KQ + n * n;
-  double *VB = spare + n * n, *Qux = VB + n * m, *QK = Qux + m * n;
-  double *Quu = QK + n * m, *L = Quu + m * m, *R = L + m * m;
-  double *v = R + m * m, *Qx = v + n, *Qu = Qx + n, *H = Qu + m, *box = H + m;
-  memcpy(V, lxx + T * n * n, n * n * sizeof *V);
-  memcpy(v, lx + T * n, n * sizeof *v);
+                void *work, size_t *rows) {
+  struct work *w = (void *)(((uintptr_t)work + ALIGNED - 1) / ALIGNED * ALIGNED);
+  memset(w, 0, sizeof *w);
+  for (size_t i = 0; i < n; i++) memcpy(w->V[i], lxx + (T * n + i) * n, n * sizeof(double));
+  memcpy(w->v, lx + T * n, n * sizeof(double));
   expected[0] = expected[1] = 0.0;
   for (size_t t = T; t-- > 0;) {
     const double *At = A + t * n * n, *Bt = B + t * n * m;
     double *kt = k + t * m, *Kt = K + t * m * n;
-    product(n, n, n, V, At, VA);
-    product(n, n, m, V, Bt, VB);
-    transposed_product(n, n, n, At, VA, Qxx);
-    transposed_product(n, m, n, Bt, VA, Qux);
-    transposed_product(n, m, m, Bt, VB, Quu);
-    for (size_t i = 0; i < n * n; i++) Qxx[i] += lxx[t * n * n + i];
-    for (size_t i = 0; i < m * m; i++) Quu[i] += luu[t * m * m + i];
-    memcpy(R, Quu, m * m * sizeof *R);
-    for (size_t i = 0; i < m; i++) R[i * m + i] += regular;
-    transposed_product(n, n, 1, At, v, Qx);
-    transposed_product(n, m, 1, Bt, v, Qu);
-    for (size_t i = 0; i < n; i++) Qx[i] += lx[t * n + i];
-    for (size_t i = 0; i < m; i++) Qu[i] += lu[t * m + i];
+    for (size_t i = 0; i < n; i++) {
+      memcpy(w->both[i], At + i * n, n * sizeof(double));
+      memcpy(w->both[i] + n, Bt + i * m, m * sizeof(double));
+    }
+    transposed_product(n, n, F, 0, w->V[0], N, w->both[0], F, w->VF[0], F);
+    transposed_product(n, n + m, F, 1, w->both[0], F, w->VF[0], F, w->Q[0], F);
+    memset(w->q, 0, sizeof w->q);
+    for (size_t c = 0; c < n; c++)
+      for (size_t j = 0; j < F; j++) w->q[j] += w->v[c] * w->both[c][j];
+    for (size_t i = 0; i < n; i++) w->q[i] += lx[t * n + i];
+    for (size_t i = 0; i < m; i++) w->q[n + i] += lu[t * m + i];
+    for (size_t i = 0; i < m; i++)
+      for (size_t j = 0; j <= i; j++) {
+        w->Quu[i][j] = w->Quu[j][i] = w->Q[n + i][n + j] + luu[(t * m + i) * m + j];
+        w->R[i * m + j] = w->R[j * m + i] = w->Quu[i][j] + (i == j ? regular : 0.0);
+      }
+    const double *Qu = w->q + n;
     size_t count;
     if (t + 1 < T) memcpy(kt, kt + m, m * sizeof *kt);
     else memset(kt, 0, m * sizeof *kt);
-    if (!box_qp(R, Qu, low + t * m, high + t * m, kt, rows, &count, L, box)) return t + 1;
-    memset(Kt, 0, m * n * sizeof *Kt);
+    if (!box_qp(w->R, Qu, low + t * m, high + t * m, kt, rows, &count, w->L, w->box)) return t + 1;
     for (size_t a = 0; a < count; a++)
-      for (size_t j = 0; j < n; j++) QK[a * n + j] = -Qux[rows[a] * n + j];
-    solve(count, L, QK, n);
-    for (size_t a = 0; a < count; a++) memcpy(Kt + rows[a] * n, QK + a * n, n * sizeof *Kt);
-    /* v = Qx + K^T Quu k + K^T Qu + Qux^T k, and the same of V */
-    product(m, m, n, Quu, Kt, QK);
-    product(m, m, 1, Quu, kt, H);
+      for (size_t j = 0; j < N; j++) w->Y[a][j] = j < n ? -w->Q[n + rows[a]][j] : 0.0;
+    solve(count, w->L, w->Y[0], N);
+    memset(w->K, 0, sizeof w->K);
+    for (size_t a = 0; a < count; a++) memcpy(w->K[rows[a]], w->Y[a], sizeof *w->K);
+    for (size_t i = 0; i < m; i++) memcpy(Kt + i * n, w->K[i], n * sizeof *Kt);
+    /* v = Qx + K^T Quu k + K^T Qu + Qux^T k; V = Qxx + K^T (Quu K + 2 Qux), each term symmetric */
     for (size_t i = 0; i < m; i++) {
+      double x = 0.0;
+      for (size_t j = 0; j < m; j++) x += w->Quu[i][j] * kt[j];
       expected[0] += kt[i] * Qu[i];
-      expected[1] += kt[i] * H[i];
+      expected[1] += kt[i] * x;
+      w->H[i] = x + Qu[i];
     }
-    for (size_t j = 0; j < n; j++) {
-      double x = Qx[j];
-      for (size_t i = 0; i < m; i++) x += Kt[i * n + j] * (H[i] + Qu[i]) + Qux[i * n + j] * kt[i];
-      v[j] = x;
-    }
-    transposed_product(m, n, n, Kt, QK, KQ);
-    transposed_product(m, n, n, Kt, Qux, spare);
-    for (size_t i = 0; i < n; i++)
+    memcpy(w->v, w->q, n * sizeof(double));
+    for (size_t i = 0; i < m; i++)
       for (size_t j = 0; j < n; j++)
-        V[i * n + j] = Qxx[i * n + j] + KQ[i * n + j] + spare[i * n + j] + spare[j * n + i];
+        w->v[j] += w->K[i][j] * w->H[i] + w->Q[n + i][j] * kt[i];
+    transposed_product(m, m, N, 0, w->Quu[0], M, w->K[0], N, w->Y[0], N);
+    for (size_t i = 0; i < m; i++)
+      for (size_t j = 0; j < n; j++) w->Y[i][j] += 2.0 * w->Q[n + i][j];
+    transposed_product(m, n, N, 1, w->K[0], N, w->Y[0], N, w->KY[0], N);
     for (size_t i = 0; i < n; i++)
-      for (size_t j = 0; j < i; j++) V[i * n + j] = V[j * n + i] = 0.5 * (V[i * n + j] + V[j * n + i]);
+      for (size_t j = 0; j <= i; j++)
+        w->V[i][j] = w->V[j][i] = lxx[(t * n + i) * n + j] + w->Q[i][j] + w->KY[i][j];
   }
   return 0;
+}
+
+/* Derivatives of the next state at T knots: A (n, n) and B (n, m) from x (n) and u (m), a block of lanes at
+ * a time. `places` has of each result its place in (A, B), row by row; A and B are zero. `in` and `out`
+ * have a block's inputs and results. Returns the step's flags. */
+unsigned linearised(Step changes, const double *fixed, size_t lanes, size_t T, size_t results,
+                    const size_t *places, const double *xs, const double *us, double h, double *A,
+                    double *B, double *in, double *out) {
+  unsigned flags = 0;
+  for (size_t t = 0; t < T; t += lanes) {
+    const size_t count = T - t < lanes ? T - t : lanes;
+    for (size_t c = 0; c < lanes; c++) { /* the last knot fills the last block */
+      const size_t knot = c < count ? t + c : T - 1;
+      for (size_t i = 0; i < n; i++) in[i * lanes + c] = xs[knot * n + i];
+      for (size_t i = 0; i < m; i++) in[(n + i) * lanes + c] = us[knot * m + i];
+      in[(n + m) * lanes + c] = h;
+    }
+    flags |= changes(in, out, fixed, 1);
+    for (size_t r = 0; r < results; r++) {
+      const size_t place = places[r], size = place < n * n ? n * n : n * m;
+      double *to = place < n * n ? A + place : B + (place - n * n);
+      for (size_t c = 0; c < count; c++) to[(t + c) * size] = out[r * lanes + c];
+    }
+  }
+  return flags;
 }
 
 /* Motions from x (n) on under u + share k + K (x - xs), within the limits, one share in each lane.

@@ -25,8 +25,8 @@ LEAST, MOST, FACTOR = 1e-9, 1e9, 10.0
 class Cost(Protocol):
     """What a motion costs, as a sum over its knots."""
 
-    def value(self, xs: np.ndarray, us: np.ndarray) -> np.ndarray:
-        """Costs of motions: xs (T + 1, nx, lanes), us (T, nu, lanes) -> (lanes,)."""
+    def value(self, xs: np.ndarray, us: np.ndarray, lanes: slice = slice(None)) -> np.ndarray:
+        """Costs of some of motions: xs (T + 1, nx, width), us (T, nu, width) -> (lanes,)."""
 
     def approximated(self, xs: np.ndarray, us: np.ndarray) -> Approximation:
         """Derivatives at the knots of one motion: xs (T + 1, nx), us (T, nu)."""
@@ -105,7 +105,7 @@ def solve(
     motion = problem.motion
     begun = motion.under(begin, x, np.zeros(motion.lanes), problem.low, problem.high)
     xs, us = (array[..., 0].copy() for array in begun)
-    costs = [float(problem.cost.value(begun[0][..., :1], begun[1][..., :1])[0])]
+    costs = [float(problem.cost.value(*begun, slice(0, 1))[0])]
     regular, policy, linear = 0.0, begin._replace(xs=xs, us=us), None
     while len(costs) <= iterations:
         if linear is None:
@@ -141,7 +141,7 @@ def _searched(
     for _ in range(2):
         xs, us = motion.under(policy, x, shares, problem.low, problem.high)
         for some in (slice(0, 1), slice(1, None)):
-            costs = problem.cost.value(xs[..., some], us[..., some])
+            costs = problem.cost.value(xs, us, some)
             least = KEPT * (shares[some] * expected[0] + 0.5 * shares[some] ** 2 * expected[1])
             good = np.flatnonzero(np.isfinite(costs) & (costs - before <= least))
             if len(good):

@@ -22,7 +22,10 @@ size_t backward_work(void);
 size_t backward(size_t T, const double *A, const double *B, const double *lx,
                 const double *lxx, const double *lu, const double *luu, const double *low,
                 const double *high, double regular, double *k, double *K, double *expected,
-                double *work, size_t *rows);
+                void *work, size_t *rows);
+unsigned linearised(Step changes, const double *fixed, size_t lanes, size_t T, size_t results,
+                    const size_t *places, const double *xs, const double *us, double h, double *A,
+                    double *B, double *in, double *out);
 unsigned forward(Step step, const double *fixed, size_t lanes, size_t T,
                  const double *shares, const double *x, const double *xs, const double *us,
                  const double *k, const double *K, const double *low, const double *high,
@@ -96,14 +99,15 @@ class Motion:
         self.nx, self.nu = 2 * robot.nv, robot.nv
         self._moves = native.build(recorded(robot, method), "float64")
         self._changes = native.build(recorded(robot, f"d{method}"), "float64")
-        self._places = _places(self._changes.kernel, self.nx, self.nu)
+        self._places = np.array(_places(self._changes.kernel, self.nx, self.nu), np.uintp)
         self._ffi = FFI()
         self._ffi.cdef(_DECLARATIONS)
         sizes = f"-DNX={self.nx}", f"-DNU={self.nu}"
         library = shared_library({_SOURCE.name: _SOURCE.read_text()}, [*OPTIONS, *sizes])
         self._library = opened(self._ffi, library)
         self._move = self._ffi.cast("Step", self._moves.address("evaluate"))
-        self._fixed = self._moves.fixed()
+        self._change = self._ffi.cast("Step", self._changes.address("evaluate"))
+        self._fixed, self._changes_fixed = self._moves.fixed(), self._changes.fixed()
 
     @property
     def lanes(self) -> int:
@@ -126,15 +130,22 @@ class Motion:
         A : ndarray, shape (T, nx, nx)
         B : ndarray, shape (T, nx, nu)
         """
-        count = len(us)
-        table = np.empty((self.nx + self.nu + 1, count))
-        table[: self.nx], table[self.nx : -1], table[-1] = xs[:count].T, us.T, self.step
-        found = np.zeros((self.nx * (self.nx + self.nu), count))
-        found[self._places] = self._changes.evaluate_rows(table)
-        found = found.T
-        size = self.nx * self.nx
-        A = found[:, :size].reshape(count, self.nx, self.nx)
-        return _array(A), _array(found[:, size:].reshape(count, self.nx, self.nu))
+        count, lanes = len(us), self._changes.lanes
+        A, B = np.zeros((count, self.nx, self.nx)), np.zeros((count, self.nx, self.nu))
+        given = np.empty((self.nx + self.nu + 1, lanes))
+        found = np.empty((len(self._places), lanes))
+        self._library.linearised(
+            self._change,
+            self._pointer(self._changes_fixed),
+            lanes,
+            count,
+            len(self._places),
+            self._pointer(self._places, "size_t"),
+            *map(self._pointer, (xs := _array(xs), us := _array(us))),
+            self.step,
+            *map(self._pointer, (A, B, given, found)),
+        )
+        return A, B
 
     def under(
         self, policy: Policy, x: np.ndarray, shares: np.ndarray, low: np.ndarray, high: np.ndarray
@@ -199,13 +210,14 @@ class Motion:
         """
         count, n, m = len(A), self.nx, self.nu
         k, K, expected = np.empty((count, m)), np.empty((count, m, n)), np.empty(2)
-        work, rows = np.empty(self._library.backward_work()), np.empty(m, np.uintp)
+        work, rows = np.empty(self._library.backward_work(), np.uint8), np.empty(m, np.uintp)
         given = [_array(a) for a in (A, B, cost.lx, cost.lxx, cost.lu, cost.luu, low, high)]
         left = self._library.backward(
             count,
             *map(self._pointer, given),
             regular,
-            *map(self._pointer, (k, K, expected, work)),
+            *map(self._pointer, (k, K, expected)),
+            self._pointer(work, "void"),
             self._pointer(rows, "size_t"),
         )
         return None if left else (k, K, expected)

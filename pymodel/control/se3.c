@@ -1,8 +1,9 @@
 /* Logarithms of placements and how they change, of many at once: see se3.py, whose formulas these are
  * (Barfoot, State Estimation for Robotics, 2017, section 7.1). Columns are placements: x[row * count]. */
 
+#include "se3.h"
+
 #include <math.h>
-#include <stddef.h>
 
 static const double SMALL = 0.05, NEAR_HALF_TURN = 3.14159265358979324 - 1e-3;
 

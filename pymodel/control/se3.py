@@ -14,7 +14,9 @@ from cffi import FFI
 from pymodel.arith.c_build import opened, shared_library
 
 OPTIONS = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-fno-math-errno")
-_SOURCE = Path(__file__).with_name("se3.c")
+_FOLDER = Path(__file__).parent
+#: The sources, for other libraries that need them.
+FILES = {name: (_FOLDER / name).read_text() for name in ("se3.c", "se3.h")}
 _DECLARATIONS = """
 void log6(size_t count, const double *R, const double *p, double *twist);
 void jacobian_log6(size_t count, const double *twist, double *out);
@@ -25,7 +27,7 @@ void jacobian_log6(size_t count, const double *twist, double *out);
 def _library() -> tuple[FFI, Any]:
     ffi = FFI()
     ffi.cdef(_DECLARATIONS)
-    return ffi, opened(ffi, shared_library({_SOURCE.name: _SOURCE.read_text()}, OPTIONS))
+    return ffi, opened(ffi, shared_library(FILES, OPTIONS))
 
 
 def _call(name: str, *arrays: np.ndarray) -> None:

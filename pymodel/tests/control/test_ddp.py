@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from pymodel.control import ddp
+from pymodel.control import ddp, se3
 from pymodel.control.costs import Link, Reach
 from pymodel.control.motion import Approximation, Motion, Policy
 from pymodel.control.receding import Plant, drive, heavier
@@ -25,8 +25,8 @@ class Quadratic:
         self.lxx, self.luu = a @ a.T / nx + np.eye(nx), 0.01 * (b @ b.T / nu + np.eye(nu))
         self.goal = rng.uniform(-0.5, 0.5, nx)
 
-    def value(self, xs, us):
-        x = xs - self.goal[:, None]
+    def value(self, xs, us, lanes=slice(None)):
+        x, us = xs[..., lanes] - self.goal[:, None], us[..., lanes]
         states = np.einsum("kil,ij,kjl->l", x, self.lxx, x)
         return 0.5 * (states + np.einsum("kil,ij,kjl->l", us, self.luu, us))
 
@@ -145,13 +145,44 @@ def without_end(approximation):
     return approximation._replace(lxx=lxx)
 
 
-def test_reach_is_differentiated_as_differences_tend_to(gripper):
-    link = Link(gripper, "right_tip")
-    rng = np.random.default_rng(9)
-    R, p = link.placement(np.array([[0.3], [0.2]]))
-    reach = Reach(
-        link, R.reshape(3, 3), p[:, 0], np.zeros(2), STEP, place=2.0, state=0.1, control=0.3
+WEIGHTS = {"place": 2.0, "place_at_end": 5.0, "state": 0.1, "control": 0.3}
+
+
+@pytest.fixture(scope="module")
+def link(gripper):
+    return Link(gripper, "right_tip")
+
+
+@pytest.fixture(scope="module")
+def reach(link):
+    return Reach(
+        link, *link.placement(np.array([0.3, 0.2])), np.array([0.1, -0.1]), STEP, **WEIGHTS
     )
+
+
+def test_reach_counts_placement_state_and_torques(link, reach):
+    """Of some lanes of motions, by numpy."""
+    rng, count = np.random.default_rng(9), 6
+    xs, us = rng.uniform(-1, 1, (count + 1, 4, 5)), rng.uniform(-1, 1, (count, 2, 5))
+    rotation, position = link.placement(np.array([0.3, 0.2]))
+    rest, places = np.array([0.1, -0.1, 0, 0]), [STEP * WEIGHTS["place"]] * count + [5.0]
+    for first, lanes in ((0, slice(0, 1)), (1, slice(1, None))):
+        for lane, found in enumerate(reach.value(xs, us, lanes), first):
+            total = 0.5 * STEP * WEIGHTS["control"] * (us[..., lane] ** 2).sum()
+            for k, place in enumerate(places):
+                x = xs[k, :, lane]
+                R, p = link.placement(x[:2])
+                away = rotation.T @ (p - position)
+                away = se3.log6((rotation.T @ R).reshape(9, 1), away[:, None])
+                np.testing.assert_allclose(reach.missing(x[None]), away.T, atol=1e-14)
+                far = WEIGHTS["state"] * ((x - rest) ** 2).sum()
+                total += 0.5 * (place * (away**2).sum() + (STEP if k < count else 1.0) * far)
+            assert found == pytest.approx(total, rel=1e-12)
+
+
+def test_reach_is_differentiated_as_differences_tend_to(reach):
+    """Slopes by those of the cost, curvature by those of the placement that is missing."""
+    rng = np.random.default_rng(9)
     xs, us = rng.uniform(-1, 1, (KNOTS + 1, 4)), rng.uniform(-1, 1, (KNOTS, 2))
     found = reach.approximated(xs, us)
     near, by_x, by_u = 1e-6, rng.normal(size=xs.shape), rng.normal(size=us.shape)
@@ -161,7 +192,14 @@ def test_reach_is_differentiated_as_differences_tend_to(gripper):
 
     slope = (cost(near) - cost(-near)) / (2 * near)
     assert (found.lx * by_x).sum() + (found.lu * by_u).sum() == pytest.approx(slope, rel=1e-6)
-    assert np.linalg.eigvalsh(found.lxx).min() > 0
+    J = np.stack([reach.missing(xs + near * x) - reach.missing(xs - near * x) for x in np.eye(4)])
+    J /= 2 * near
+    places = np.append(np.full(KNOTS, STEP * WEIGHTS["place"]), WEIGHTS["place_at_end"])
+    states = np.append(np.full(KNOTS, STEP), 1.0) * WEIGHTS["state"]
+    wanted = places[:, None, None] * np.einsum("ika,jka->kij", J, J)
+    wanted += states[:, None, None] * np.eye(4)
+    np.testing.assert_allclose(found.lxx, wanted, atol=1e-8)
+    np.testing.assert_array_equal(found.luu, np.tile(STEP * 0.3 * np.eye(2), (KNOTS, 1, 1)))
 
 
 def test_a_horizon_that_recedes_brings_a_heavier_robot_there(gripper, motion):
