@@ -1,7 +1,7 @@
 """Planning a reaching motion beside Crocoddyl, part of `make bench`.
 
-The same costs, horizon, start and integrator on one thread; ours runs before and after. Prints
-a table and writes build/bench/mpc.json. Crocoddyl has an environment of its own in build/peers.
+The same costs, horizon, start and integrator on one thread, rounds of both in turn. Prints a table
+and writes build/bench/mpc.json. Crocoddyl has an environment of its own in build/peers.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ from scripts.kernel.places import ROOT
 PEER = Path(__file__).with_name("peers") / "crocoddyl_peer.py"
 PACKAGES = ("crocoddyl==3.2.1", "pin==4.0.0")  # with pin 4.1.0 it is off, see findings
 ROBOT, LINK = "iiwa14", "iiwa_link_7"
-KNOTS, STEP, RUNS = 100, 0.01, 20
+KNOTS, STEP, RUNS = 100, 0.01, 50
 START = (0.2, 0.5, -0.1, -1.2, 0.1, 0.7, 0.0)
 POSITION = (0.4, 0.3, 0.6)
+EXACT = 1e-18  # tolerance of the solutions that are compared
 GOALS = {"approximation": 4.0, "iteration": 2.0}  # times faster
 TIMES = {"approximation": "LQ approximation of all knots", "iteration": "whole iteration"}
 
@@ -58,46 +59,58 @@ def task() -> dict[str, Any]:
         "knots": KNOTS,
         "iterations": 100,
         "tolerance": 1e-12,
-        "runs": RUNS,
     }
 
 
-def ours(given: dict[str, Any]) -> dict[str, Any]:
+class Ours:
     """What the peer's program gives, by our own."""
-    robot = robot_file.load(given["urdf"])
-    motion = Motion(reduced(robot), given["step"], "step")
-    reach = Reach(
-        Link(robot, given["link"]),
-        np.array(given["rotation"]),
-        np.array(given["position"]),
-        np.array(given["rest"][: robot.nv]),
-        given["step"],
-        given["place"],
-        given["place_at_end"],
-        np.array(given["state"]),
-        given["control"],
-    )
-    free = np.full(robot.nv, np.inf)
-    problem = ddp.Problem(motion, reach, -free, free)
-    x, begin = np.array(given["x"]), Policy.open(np.array(given["us"]), motion.nx)
-    found = ddp.solve(problem, x, begin, given["iterations"], given["tolerance"])
-    xs, us = found.policy.xs, found.policy.us
-    approximations, whole = [], []
-    for _ in range(given["runs"]):
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        robot = robot_file.load(given["urdf"])
+        self._motion = Motion(reduced(robot), given["step"], "step")
+        self._reach = Reach(
+            Link(robot, given["link"]),
+            np.array(given["rotation"]),
+            np.array(given["position"]),
+            np.array(given["rest"][: robot.nv]),
+            given["step"],
+            given["place"],
+            given["place_at_end"],
+            np.array(given["state"]),
+            given["control"],
+        )
+        free = np.full(robot.nv, np.inf)
+        self._problem = ddp.Problem(self._motion, self._reach, -free, free)
+        self._x, us = np.array(given["x"]), np.array(given["us"])
+        self._begin = Policy.open(us, self._motion.nx)
+        self._most = given["iterations"], given["tolerance"]
+        self.found = self._solved()
+
+    def _solved(self) -> ddp.Solution:
+        return ddp.solve(self._problem, self._x, self._begin, *self._most)
+
+    def solution(self) -> dict[str, Any]:
+        """Torques, cost and iterations."""
+        found = self.found
+        return {
+            "us": found.policy.us.tolist(),
+            "cost": found.costs[-1],
+            "iterations": found.iterations,
+        }
+
+    def round(self) -> dict[str, float]:
+        """Seconds of each of TIMES."""
+        xs, us = self.found.policy.xs, self.found.policy.us
         start = time.perf_counter()
-        motion.linearised(xs, us)
-        reach.approximated(xs, us)
-        approximations.append(time.perf_counter() - start)
+        self._motion.linearised(xs, us)
+        self._reach.approximated(xs, us)
+        approximation = time.perf_counter() - start
         start = time.perf_counter()
-        ddp.solve(problem, x, begin, given["iterations"], given["tolerance"])
-        whole.append((time.perf_counter() - start) / found.iterations)
-    return {
-        "us": us.tolist(),
-        "cost": found.costs[-1],
-        "iterations": found.iterations,
-        "approximation_s": approximations,
-        "iteration_s": whole,
-    }
+        again = self._solved()
+        return {
+            "approximation": approximation,
+            "iteration": (time.perf_counter() - start) / again.iterations,
+        }
 
 
 def environment() -> Path:
@@ -112,35 +125,65 @@ def environment() -> Path:
     return python
 
 
-def theirs(given: dict[str, Any]) -> dict[str, Any]:
+class Theirs:
     """What Crocoddyl gives, on one thread."""
-    done = subprocess.run(
-        [environment(), PEER],
-        input=json.dumps(given),
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self._program = subprocess.Popen(
+            [environment(), PEER],
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._solution = self._asked(given)
+
+    def _asked(self, line: Any) -> dict[str, Any]:
+        assert self._program.stdin and self._program.stdout
+        self._program.stdin.write(json.dumps(line) + "\n")
+        self._program.stdin.flush()
+        said = self._program.stdout.readline()
+        if not said:  # its reason stands on stderr
+            raise SystemExit(self._program.wait() or 1)
+        found: dict[str, Any] = json.loads(said)
+        return found
+
+    def solution(self) -> dict[str, Any]:
+        """Torques, cost, iterations and version."""
+        return self._solution
+
+    def round(self) -> dict[str, float]:
+        """Seconds of each of TIMES."""
+        return self._asked("round")
+
+    def close(self) -> None:
+        """End the program."""
+        self._program.communicate()
+
+
+def torque_difference(given: dict[str, Any]) -> float:
+    """Largest difference of both sides' torques, of the largest torque."""
+    theirs = Theirs(given)
+    ours = np.array(Ours(given).solution()["us"])
+    off = float(np.abs(ours - theirs.solution()["us"]).max() / np.abs(ours).max())
+    theirs.close()
+    return off
 
 
 def main() -> None:
     """The command."""
     given = task()
-    sides = {"ours": ours(given), "Crocoddyl": theirs(given)}
-    again = ours(given)  # on either side of the peer's run
-    for name in TIMES:
-        sides["ours"][f"{name}_s"] += again[f"{name}_s"]
+    programs = {"ours": Ours(given), "Crocoddyl": Theirs(given)}
+    sides = {side: program.solution() for side, program in programs.items()}
+    rounds = [{side: each.round() for side, each in programs.items()} for _ in range(RUNS)]
+    programs["Crocoddyl"].close()
+    difference = torque_difference(given | {"tolerance": EXACT})
     found: dict[str, Any] = {
         "robot": ROBOT,
         "knots": KNOTS,
         "step_s": STEP,
         "version": sides["Crocoddyl"]["version"],
-        "torque_difference": float(
-            np.abs(np.subtract(sides["ours"]["us"], sides["Crocoddyl"]["us"])).max()
-        ),
+        "torque_difference": difference,
         "rows": [],
     }
     for side, values in sides.items():
@@ -149,7 +192,7 @@ def main() -> None:
     for name in ("what", "ours best", "median", "Crocoddyl best", "median", "ratio of medians"):
         table.add_column(name, justify="left" if name == "what" else "right")
     for name, text in TIMES.items():
-        times = {side: 1e3 * np.array(values[f"{name}_s"]) for side, values in sides.items()}
+        times = {side: 1e3 * np.array([x[side][name] for x in rounds]) for side in sides}
         numbers = {
             f"{side} {kind}": float(of(x))
             for side, x in times.items()
@@ -161,7 +204,7 @@ def main() -> None:
     Console().print(table)
     for side in sides:
         print(f"{side}: cost {found[side]['cost']:.9f} in {found[side]['iterations']} iterations")
-    print(f"torques differ by {found['torque_difference']:.1e} N m at most; {found['version']}")
+    print(f"torques differ by {difference:.1e} of the largest at most; {found['version']}")
     OUT.mkdir(parents=True, exist_ok=True)
     path = OUT / "mpc.json"
     path.write_text(json.dumps(found, indent=1) + "\n")

@@ -1,7 +1,8 @@
 """The reaching task by Crocoddyl, in an environment of its own: reads JSON, prints JSON.
 
-Runs alone, under a Python that has crocoddyl and pinocchio; it imports nothing of this repository.
-That the installed pair agrees on forward dynamics is checked first.
+Each line that it reads after the task is a round that it times and prints. Runs alone, under a
+Python that has crocoddyl and pinocchio; it imports nothing of this repository. That the installed
+pair agrees on forward dynamics is checked first.
 """
 
 import json
@@ -58,30 +59,29 @@ def check(model: Any, action: Any) -> None:
 
 
 def main() -> None:
-    """Solve, then time."""
-    task = json.load(sys.stdin)
+    """Solve, then time in rounds."""
+    task = json.loads(sys.stdin.readline())
     found = problem(task)
     xs, us = [found.x0] * (task["knots"] + 1), [np.array(u) for u in task["us"]]
     xs = list(found.rollout(us))
     solver = crocoddyl.SolverFDDP(found)
     solver.th_stop = task["tolerance"]
     solver.solve(xs, us, task["iterations"], True)
-    iterations, cost = solver.iter, solver.cost
-    solution = {"us": np.array(solver.us).tolist(), "cost": cost, "iterations": iterations}
-    approximations, whole = [], []
-    for _ in range(task["runs"]):
+    solution = {"us": np.array(solver.us).tolist(), "cost": solver.cost}
+    solution |= {"iterations": solver.iter}
+    version = f"Crocoddyl {crocoddyl.__version__}, pin {pinocchio.__version__}"
+    print(json.dumps(solution | {"version": version}), flush=True)
+    for _ in sys.stdin:
         start = time.perf_counter()
         found.calc(xs, us)
         found.calcDiff(xs, us)
-        approximations.append(time.perf_counter() - start)
+        approximation = time.perf_counter() - start
         again = crocoddyl.SolverFDDP(found)
         again.th_stop = task["tolerance"]
         start = time.perf_counter()
         again.solve(xs, us, task["iterations"], True)
-        whole.append((time.perf_counter() - start) / iterations)
-    solution |= {"approximation_s": approximations, "iteration_s": whole}
-    solution["version"] = f"Crocoddyl {crocoddyl.__version__}, pin {pinocchio.__version__}"
-    json.dump(solution, sys.stdout)
+        whole = (time.perf_counter() - start) / again.iter
+        print(json.dumps({"approximation": approximation, "iteration": whole}), flush=True)
 
 
 main()
