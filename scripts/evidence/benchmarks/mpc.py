@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,14 @@ from pymodel.runs.robot_model import RobotModel
 from scripts.evidence.benchmarks.scenarios import OUT
 from scripts.kernel.places import ROOT
 
-PEER = Path(__file__).with_name("peers") / "crocoddyl_peer.py"
+PEERS = Path(__file__).with_name("peers")
+PEER, EXAMPLE = PEERS / "crocoddyl_peer.py", PEERS / "crocoddyl_example.py"
 PACKAGES = ("crocoddyl==3.2.1", "pin==4.0.0")  # with pin 4.1.0 it is off, see findings
 ROBOT, LINK = "iiwa14", "iiwa_link_7"
 KNOTS, STEP, RUNS = 100, 0.01, 50
 START = (0.2, 0.5, -0.1, -1.2, 0.1, 0.7, 0.0)
 POSITION = (0.4, 0.3, 0.6)
+ITERATIONS = 100  # of Crocoddyl's example
 EXACT = 1e-18  # tolerance of the solutions that are compared
 GOALS = {"approximation": 4.0, "iteration": 2.0}  # times faster
 TIMES = {"approximation": "LQ approximation of all knots", "iteration": "whole iteration"}
@@ -113,16 +116,30 @@ class Ours:
         }
 
 
+PYTHON = ROOT / "build" / "peers" / "crocoddyl" / "bin" / "python"
+
+
 def environment() -> Path:
-    """The peer's Python; made once."""
-    folder = ROOT / "build" / "peers" / "crocoddyl"
-    python, made = folder / "bin" / "python", folder / "made"
-    if not made.exists() or made.read_text() != " ".join(PACKAGES):
-        print("set-up: Crocoddyl, about 200 MB, into build/peers (once)", file=sys.stderr)
+    """The peer's Python, with what this package needs, too; made once."""
+    folder = PYTHON.parents[1]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    made, packages = folder / "made", [*PACKAGES, *project["dependencies"]]
+    if not made.exists() or made.read_text() != " ".join(packages):
+        print("set-up: Crocoddyl, about 400 MB, into build/peers (once)", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-qq", *PACKAGES], check=True)
-        made.write_text(" ".join(PACKAGES))
-    return python
+        subprocess.run([PYTHON, "-m", "pip", "install", "-qq", *packages], check=True)
+        made.write_text(" ".join(packages))
+    return PYTHON
+
+
+def example(iterations: int, *more: str) -> subprocess.CompletedProcess[str]:
+    """Run Crocoddyl's example with its dynamics and with ours."""
+    return subprocess.run(
+        [environment(), EXAMPLE, str(iterations), *more],
+        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
 
 
 class Theirs:
@@ -177,6 +194,9 @@ def main() -> None:
     sides = {side: program.solution() for side, program in programs.items()}
     rounds = [{side: each.round() for side, each in programs.items()} for _ in range(RUNS)]
     programs["Crocoddyl"].close()
+    same = example(ITERATIONS)
+    if same.returncode:
+        raise SystemExit(same.stderr)
     difference = torque_difference(given | {"tolerance": EXACT})
     found: dict[str, Any] = {
         "robot": ROBOT,
@@ -184,6 +204,7 @@ def main() -> None:
         "step_s": STEP,
         "version": sides["Crocoddyl"]["version"],
         "torque_difference": difference,
+        "example": json.loads(same.stdout),
         "rows": [],
     }
     for side, values in sides.items():
@@ -205,6 +226,8 @@ def main() -> None:
     for side in sides:
         print(f"{side}: cost {found[side]['cost']:.9f} in {found[side]['iterations']} iterations")
     print(f"torques differ by {difference:.1e} of the largest at most; {found['version']}")
+    own, theirs = (found["example"][side]["cost"] for side in sides)
+    print(f"Crocoddyl's example: cost {own:.9g} with our dynamics, {theirs:.9g} with its own")
     OUT.mkdir(parents=True, exist_ok=True)
     path = OUT / "mpc.json"
     path.write_text(json.dumps(found, indent=1) + "\n")

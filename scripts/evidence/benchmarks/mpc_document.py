@@ -54,6 +54,8 @@ def document(found: Mapping[str, Any]) -> str:
         times=times(found["rows"]),
         agreement=f"Costs are {costs}.",
         off=off,
+        example=found["example"],
+        iterations=mpc.ITERATIONS,
     )
 
 
