@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +10,25 @@ import numpy as np
 
 from pymodel.arith.errors import InputError
 from pymodel.arith.numbers import numbers
-from pymodel.mechanism.loops_file import SUFFIX
+from pymodel.mechanism.checks import check_loops, size
+from pymodel.mechanism.loop import HINGE, POINTS, WELD
+from pymodel.mechanism.loop import Loop as RobotLoop
 from pymodel.mechanism.moments import ROUNDING
+from pymodel.mechanism.redundancy import with_kept_rows
 from pymodel.mechanism.robot import BALL, FIXED_BASE, HELICAL, Link, Robot, one_line, shown
+from pymodel.mechanism.robot_loops import LoopGeometry
 from pymodel.mechanism.rotations import to_angles
-from pymodel.mechanism.scenario import FREE, GROUND, SPHERICAL, Body, Scenario, ScenarioError
+from pymodel.mechanism.scenario import (
+    FREE,
+    GROUND,
+    REVOLUTE,
+    SPHERICAL,
+    Body,
+    Loop,
+    Scenario,
+    ScenarioError,
+    Vector,
+)
 
 
 def scenario_of_robot(
@@ -35,6 +49,7 @@ def scenario_of_robot(
         s.
     q, qd : numpy.ndarray, shapes (nq,) and (nv,), optional
         Initial state in the robot's order, which is the scenario's; default: zero and at rest.
+        Loops must be closed in it; where q is left out they are, as near to zero as they allow.
     integrator : str
 
     Returns
@@ -47,10 +62,10 @@ def scenario_of_robot(
         If the robot is none.
     ScenarioError
         If q or qd are no numbers, or have another shape; if a link has no mass, or its inertia is
-        singular, or its joint has an armature or mimics another; if it has loops; for planar,
-        cylindrical, universal, helical and floating joints in the tree, and damping of a ball
-        joint. An inertia that no body has, as that of Atlas' torso, is taken as it is; a scenario
-        file would be refused.
+        singular, or its joint has an armature or mimics another; if its loops are open in this
+        state; for planar, cylindrical, universal, helical and floating joints in the tree, and
+        damping of a ball joint. An inertia that no body has, as that of Atlas' torso, is taken as
+        it is; a scenario file would be refused.
     """
     found = getattr(robot, "robot", robot)  # a RobotModel, of a package above this one, has one
     if not isinstance(found, Robot):
@@ -60,21 +75,70 @@ def scenario_of_robot(
         names = ", ".join(shown(robot.links[k].joint) for k in robot.mimics)
         reason = f"a scenario has no joint that mimics another ({names}): mimic=False frees them"
         raise ScenarioError(robot.source, "", reason)
-    if robot.loops:
-        names = ", ".join(loop.name for loop in robot.loops)
-        reason = f"its loops ({names}) are not taken: remove {SUFFIX[1:]} or <equality>"
-        raise ScenarioError(robot.source, "", reason)
-    bodies = tuple(_bodies(robot))
+    carried: dict[int, int] = {FIXED_BASE: GROUND}  # link -> body
+    bodies = _bodies(robot, carried)
     gravity = tuple(robot.gravity_vector.tolist())
     source = robot.source or "<robot>"
     scenario = Scenario(
-        robot.name, gravity, step, end, bodies, integrator=integrator, source=source
+        robot.name, gravity, step, end, tuple(bodies), integrator=integrator, source=source
     )
-    if q is None and qd is None:
+    if q is not None or robot.loops:
+        q = _closed(robot, source) if q is None else _vector(source, "q", q, robot.nq)
+    if q is not None or qd is not None:
+        start = scenario.q0 if q is None else q
+        rates = scenario.qd0 if qd is None else _vector(source, "qd", qd, robot.nv)
+        scenario = scenario.with_state(start, rates)
+    if not robot.loops:
         return scenario
-    start = scenario.q0 if q is None else _vector(source, "q", q, robot.nq)
-    rates = scenario.qd0 if qd is None else _vector(source, "qd", qd, robot.nv)
-    return scenario.with_state(start, rates)
+    scenario = replace(scenario, loops=_loops(robot, carried, size(scenario) or 1.0))
+    check_loops(scenario)
+    return with_kept_rows(scenario)
+
+
+def _closed(robot: Robot, source: str) -> np.ndarray:
+    """The posture nearest to zero that closes the loops, shape (nq,)."""
+    zero = np.zeros(robot.nq)
+    for quaternion in robot.quaternions:
+        zero[quaternion[-1]] = 1.0
+    found = LoopGeometry(robot, whole=True).closed(zero)
+    if found is None:
+        raise ScenarioError(source, "q", "its loops do not close near zero: give a q that does")
+    return found
+
+
+def _loops(robot: Robot, carried: Mapping[int, int], length: float) -> tuple[Loop, ...]:
+    """Loops between the bodies.
+
+    A weld is a hinge and a ball beside its axis, a length away: of its eight constraints those that
+    follow from others are left out, as of any loop.
+    """
+    found = []
+    for loop in robot.loops:
+        frames = [_on_body(robot, loop, side) for side in range(2)]
+        body, to = (carried[link] for link in loop.links)
+        (turn, point), (to_turn, at) = frames
+        if loop.kind in (HINGE, WELD):
+            axis, to_axis = (_numbers(each[:, 2]) for each in (turn, to_turn))
+            hinge = Loop(body, _numbers(point), to, _numbers(at), REVOLUTE, axis, to_axis)
+            found.append(hinge)
+        if loop.kind in (POINTS, WELD):
+            aside = length * (loop.kind == WELD)
+            point, at = point + aside * turn[:, 0], at + aside * to_turn[:, 0]
+            found.append(Loop(body, _numbers(point), to, _numbers(at), SPHERICAL))
+    return tuple(found)
+
+
+def _on_body(robot: Robot, loop: RobotLoop, side: int) -> tuple[np.ndarray, np.ndarray]:
+    """Axes and origin of a loop's frame in the frame of a body, or of the file's ground."""
+    link, rotation, offset = loop.links[side], loop.rotations[side], loop.offsets[side]
+    if link == FIXED_BASE:
+        return robot.ground.T @ rotation, robot.ground.T @ offset
+    own = robot.links[link]
+    return own.frame_rotation @ rotation, own.frame_offset + own.frame_rotation @ offset
+
+
+def _numbers(vector: np.ndarray) -> Vector:
+    return tuple((vector + 0.0).tolist())
 
 
 def _vector(source: str, name: str, given: np.ndarray, size: int) -> np.ndarray:
@@ -87,9 +151,9 @@ def _vector(source: str, name: str, given: np.ndarray, size: int) -> np.ndarray:
     return array
 
 
-def _bodies(robot: Robot) -> Iterator[Body]:
-    """The bodies; a ball joint's parts are one joint."""
-    carried = {FIXED_BASE: GROUND}  # link -> body
+def _bodies(robot: Robot, carried: dict[int, int]) -> list[Body]:
+    """The bodies; a ball joint's parts are one joint. Fills in which link is which body."""
+    found: list[Body] = []
     for index, link in enumerate(robot.links):
         part, parent = link.part, link.parent
         if link.kind == HELICAL or (part is not None and part.kind != BALL):
@@ -107,8 +171,9 @@ def _bodies(robot: Robot) -> Iterator[Body]:
             if any(each.damping or (each.friction and each.friction_scale) for each in parts):
                 reason = "a scenario's ball joint has no damping, and no friction"
                 raise ScenarioError(robot.source, f"joint {one_line(part.joint)}", reason)
-        yield _body(robot, link, carried[parent])
-        carried[index] = len(carried) - 1
+        carried[index] = len(found)
+        found.append(_body(robot, link, carried[parent]))
+    return found
 
 
 def _body(robot: Robot, link: Link, parent: int) -> Body:

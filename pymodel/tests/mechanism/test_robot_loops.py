@@ -20,8 +20,12 @@ from pymodel.mechanism.loop import HINGE, POINTS, WELD, Loop
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot_bodies import RobotError
 from pymodel.mechanism.robot_loops import LoopGeometry, with_loops
-from pymodel.runs import pinocchio_reference, robot_calls
+from pymodel.mechanism.robot_scenario import scenario_of_robot
+from pymodel.mechanism.scenario import ScenarioError
+from pymodel.runs import lagrangian, pinocchio_reference, robot_calls
+from pymodel.runs.joint_forces import joint_forces
 from pymodel.runs.robot_model import RobotModel, load_robot
+from pymodel.runs.simulate import simulate
 from pymodel.tests.mjcf import mjcf
 from pymodel.tests.robots import ROBOTS, random_inertial, random_origin, relative_error
 
@@ -31,8 +35,8 @@ LEG = ROBOTS / "closed_leg.urdf"
 BASES = pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 
 
-def two_arms(rng, shared, mimic=""):
-    """Two arms of five joints in space, on a joint of their own if that is shared."""
+def two_arms(rng, shared, mimic="", joints=5):
+    """Two arms of so many joints in space, on a joint of their own if that is shared."""
 
     def joint(name, parent, child, kind="revolute", more=""):
         axis = " ".join(map(str, rng.normal(size=3)))
@@ -43,7 +47,7 @@ def two_arms(rng, shared, mimic=""):
     text = [f"<link name='root'>{random_inertial(rng)}</link>", joint("s", "root", "stem")]
     for arm in "ab":
         parent = "stem" if shared else "root"
-        for k in range(5):
+        for k in range(joints):
             kind = "prismatic" if (arm, k) == ("a", 2) else "revolute"
             more = mimic if (arm, k) == ("b", 1) else ""
             text.append(joint(f"{arm}{k}", parent, f"l{arm}{k}", kind, more))
@@ -55,16 +59,24 @@ def two_arms(rng, shared, mimic=""):
 def arms(tmp_path):
     """Two arms whose last links are held together."""
 
-    def loaded(kind, shared=False, floating=False, mimic="", gains=(0.0, 0.0)):
+    def loaded(
+        kind, shared=False, floating=False, mimic="", gains=(0.0, 0.0), armature=0.1, joints=5
+    ):
         rng = np.random.default_rng(4)
         path = tmp_path / "arms.urdf"
-        path.write_text(two_arms(rng, shared, mimic))
-        robot = robot_file.load(path, floating, armature=0.1)
+        path.write_text(two_arms(rng, shared, mimic, joints))
+        robot = robot_file.load(path, floating, armature=armature)
         names = [link.name for link in robot.links]
         turns = [np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(2)]
         turns = tuple(turn * np.linalg.det(turn) for turn in turns)
         offsets = tuple(rng.uniform(-0.1, 0.1, (2, 3)))
-        loop = Loop("hands", kind, (names.index("la4"), names.index("lb4")), turns, offsets)
+        loop = Loop(
+            "hands",
+            kind,
+            tuple([names.index(f"l{arm}{joints - 1}") for arm in "ab"]),
+            turns,
+            offsets,
+        )
         found, told = with_loops(robot, [replace(loop, gains=gains)])
         assert told == ["loops: FDc, dFDc and IDc keep, and all others leave open: hands"]
         return found
@@ -454,3 +466,32 @@ def test_functions_that_a_robot_has_not(tmp_path, capsys):
                 *(array(robot, table, x) for x in ("q", "qd", "qdd"))
             )
     assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "shared", "floating"),
+    [(POINTS, False, False), (HINGE, True, True), (WELD, False, False)],
+)
+def test_a_scenario_has_the_loops(arms, kind, shared, floating):
+    """It starts with the accelerations of FDc, moves as the reference, and keeps them."""
+    model = RobotModel(arms(kind, shared, floating, armature=0.0, joints=4))
+    rng, start = np.random.default_rng(7), scenario_of_robot(model)
+    qd = model.close_loops(start.q0, rng.uniform(-1, 1, model.nv))[1]
+    scenario = replace(start.with_state(start.q0, qd), step=1e-3, end=1e-3)
+    run = simulate(scenario)
+    want = model.constrained_forward_dynamics(start.q0, qd, np.zeros(model.nv))
+    found = joint_forces(scenario, run).acceleration[0]
+    assert np.abs(found - want).max() < 1e-9 * np.abs(want).max()
+    exact = lagrangian.simulate(scenario, run.t)
+    assert np.abs(run.qd - exact.qd).max() < 1e-9 * np.abs(exact.qd).max()
+    assert run.loop_velocity.max() < 1e-12
+
+
+def test_a_scenario_starts_with_closed_loops():
+    robot = robot_file.load(LEG)
+    assert not LoopGeometry(robot, whole=True).errors(scenario_of_robot(robot).q0).any()
+    with pytest.raises(ScenarioError, match=r"loop\[0\]: does not close at the initial posture"):
+        scenario_of_robot(robot, q=np.full(5, 0.3))
+    far = replace(robot.loops[0], offsets=(np.zeros(3), np.full(3, 9.0)))
+    with pytest.raises(ScenarioError, match="q: its loops do not close near zero"):
+        scenario_of_robot(replace(robot, loops=(far,)))
