@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pymodel.algorithms import drives, friction, gaps, linalg, springs, two_handles
+from pymodel.algorithms import drives, friction, gaps, gears, linalg, springs, two_handles
 from pymodel.algorithms.bodies import BodyConstants, FreeBody, Numbers, SpatialBody
 from pymodel.algorithms.linalg import difference, negative, transposed, vector_sum
 from pymodel.algorithms.many_handles import Compound, Elimination
@@ -29,6 +29,7 @@ from pymodel.algorithms.requests import BASE, Assemble, ConnectBase, Disassemble
 from pymodel.algorithms.space import Plane, Pose, Space, Subspace, Twist
 from pymodel.algorithms.sums import inward_sums, levers, outward_sums, tree_sum
 from pymodel.arith.scalars import (
+    Float64,
     Matrix,
     S,
     Scalar,
@@ -53,7 +54,7 @@ class Rates(NamedTuple):
     q_dot: list[Scalar]  # nv: rad/s and m/s
     p_dot: list[Scalar]  # nv: N m and N
     p: list[Scalar]  # nv: N m s and N s; the momenta it belongs to, re-based if that was asked for,
-    # and 0 of joints that have a motion, as is their p_dot
+    # and 0 of joints that have a motion or mimic one, as is their p_dot
     t_cut: tuple[Scalar, ...]  # impulses of the loops' joints on their bodies, one a constraint
     eta: Matrix[Scalar] | None  # matrix that connects what closes the loops, None without
     q_rate: list[Scalar]  # nq: dq/dt, which is q_dot unless there are quaternions
@@ -119,6 +120,7 @@ class Mechanism(Generic[A]):
         self.space = (Space if scenario.spatial else Plane)(arithmetic)
         self.drives = drives.prepare(arithmetic, scenario)
         self.motions = drives.motions(arithmetic, scenario)
+        self.gears = gears.prepare(arithmetic, scenario)
         self.friction = friction.prepare(arithmetic, scenario)
         numbers = Numbers(arithmetic, scenario)
         self.bodies = [numbers.body(self.topology, k, self._points(k)) for k in range(self.size)]
@@ -167,15 +169,19 @@ class Mechanism(Generic[A]):
         return number * self.step if self.scenario.is_driven else None
 
     def placed(self, q: list[Any], time: Any) -> list[Any]:
-        """Coordinates with those of joints that have a motion as that says."""
+        """Coordinates with those of joints that have a motion, or mimic one, as that says."""
         q = list(q)
         for k, motion in self.motions.items():
             q[self.scenario.q_slices[k].start] = motion.position(time)
+        for gear in self.gears:
+            q[gear.place] = gear.multiplier * q[gear.of_place] + gear.offset
         return q
 
     def at_rest(self, values: list[Any]) -> list[Any]:
-        """Velocities, momenta or rates of these, with 0 for joints that have a motion."""
+        """Momenta, or rates of these, with 0 for joints that have a motion, or mimic one."""
         values = list(values)
+        for gear in self.gears:
+            values[gear.own] = self.arithmetic.const(0.0)
         for k in self.motions:
             values[self.scenario.v_slices[k].start] = self.arithmetic.const(0.0)
         return values
@@ -220,11 +226,10 @@ class Mechanism(Generic[A]):
             As :func:`pymodel.algorithms.drives.check`.
         """
         drives.check(self.arithmetic, scenario, self.drives)
-        momenta = joint_momenta(scenario, scenario.q0, scenario.qd0)
+        whole = joint_momenta(scenario, scenario.q0, scenario.qd0).tolist()
+        momenta = gears.gathered(gears.prepare(Float64(), scenario), whole)
         const = self.arithmetic.const
-        q = [const(x) for x in scenario.q0]
-        if self.motions:
-            q = self.placed(q, self.time(const(0.0)))
+        q = self.placed([const(x) for x in scenario.q0], self.time(const(0.0)))
         return q, self.at_rest([const(x) for x in momenta])
 
     def closing(self, poses: Sequence[Pose]) -> list[Subspace]:
@@ -589,7 +594,9 @@ def _rates(
     joints, s_12 = posture.joints, posture.s_12
     if t_cut is not None:
         p = rebased(mechanism, posture, p, t_cut)
-    p = mechanism.at_rest(p)
+    p = p_state = mechanism.at_rest(p)
+    if mechanism.gears:
+        p = yield from _with_gears(mechanism, poses, posture, p)
     known = [space.spread(joints[k].freedoms, mechanism.velocities(k, p)) for k in everybody]
     taken = taken_by(posture)
     drifts = mechanism.motion_drifts(posture, time)
@@ -601,6 +608,7 @@ def _rates(
     q_dot, slips, omega, own_omega = joint_velocities(mechanism, posture, free, impulses)
     for k, motion in mechanism.motions.items():
         q_dot[mechanism.scenario.v_slices[k].start] = motion.velocity(time)
+    q_dot = gears.spread(mechanism.gears, q_dot)
     moving: dict[int, Any] = {k: space.turned(omega[parents[k]], s_12[k]) for k in s_12}
     for k in slips:
         sliding: Any = slips[k]
@@ -693,8 +701,24 @@ def _rates(
     pulls = springs.pulls(mechanism, poses, posture, q_dot)
     for index, terms in pulls.items():
         p_dot[index] = p_dot[index] - tree_sum(terms)
-    p_dot = mechanism.at_rest(p_dot)
-    return Rates(q_dot, p_dot, p, tuple(t_cut), eta, q_rate)
+    p_dot = mechanism.at_rest(gears.gathered(mechanism.gears, p_dot))
+    return Rates(q_dot, p_dot, p_state, tuple(t_cut), eta, q_rate)
+
+
+def _with_gears(
+    mechanism: Mechanism[Any], poses: Sequence[Pose], posture: Posture, p: list[Scalar]
+) -> Requests:
+    """Momenta of all joints, see :func:`pymodel.algorithms.gears.geared`."""
+    space: Any = mechanism.space
+
+    def velocities(p: list[Scalar]) -> Requests:
+        freedoms = (joint.freedoms for joint in posture.joints)
+        known = [space.spread(own, mechanism.velocities(k, p)) for k, own in enumerate(freedoms)]
+        free, leaves = free_bodies(mechanism, poses, posture, p, known)
+        impulses, _, _ = yield from mechanism.impulses(leaves, taken_by(posture))
+        return joint_velocities(mechanism, posture, free, impulses)[0]
+
+    return (yield from gears.geared(mechanism.arithmetic, mechanism.gears, p, velocities))
 
 
 def taken_by(posture: Posture) -> list[Subspace]:

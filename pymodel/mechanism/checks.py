@@ -13,6 +13,20 @@ from pymodel.mechanism.scenario import PRISMATIC, STRETCH, Scenario, ScenarioErr
 CLOSURE_TOLERANCE = 1e-6
 
 
+def check_mimics(scenario: Scenario) -> None:
+    """Refuse joints that mimic others beside loops and motions.
+
+    Raises
+    ------
+    ScenarioError
+    """
+    for k in scenario.mimics:
+        beside = "loops" if scenario.loops else "motions of joints" if scenario.moved else ""
+        if beside:
+            reason = f"not beside {beside}: a spring, or loops of bodies, hold two joints together"
+            raise ScenarioError(scenario.source, f"body[{k}].mimic", reason)
+
+
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
 def check_loops(scenario: Scenario) -> None:
     """Refuse loops that are open, or whose pins or axes drift apart.

@@ -16,7 +16,7 @@ from typing import Any
 from pymodel.arith.meant import meant
 from pymodel.mechanism import formula, schema
 from pymodel.mechanism.moments import least
-from pymodel.mechanism.scenario import ScenarioError, Table, Vector, inertia_matrix
+from pymodel.mechanism.scenario import Mimic, ScenarioError, Table, Vector, inertia_matrix
 
 MAX_TABLE = 1000  # times of a torque that is a table
 LONGEST_SHOWN = 100  # characters of a file's text in a message
@@ -105,6 +105,7 @@ class FileTable:
             "numbers": self._array,
             "torque": self._torque,
             "motion": self._motion,
+            "mimic": self._mimic,
         }[self.keys[key].kind]
         return read(key, self.value(key, default))
 
@@ -214,6 +215,15 @@ class FileTable:
         if not all(math.isfinite(formula.value(rate, 0.0)) for rate in rates):
             raise self.error(key, "the formula starts with no finite velocity and acceleration")
         return motion
+
+    def _mimic(self, key: str, value: Any) -> Mimic | None:
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            reason = "must be a table, as { body = 0, multiplier = -1.0 }"
+            raise self.error(key, f"{reason}, got {kind_of(value)}")
+        table = FileTable(self.source, f"{self.path}{key}.", value, schema.MIMIC, self.numbers)
+        return Mimic(*(table.get(own.name) for own in schema.MIMIC))
 
     def _formula(self, key: str, text: str) -> float | str:
         """A formula that depends on time, or the number that another one is."""

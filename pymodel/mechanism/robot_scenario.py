@@ -10,12 +10,12 @@ import numpy as np
 
 from pymodel.arith.errors import InputError
 from pymodel.arith.numbers import numbers
-from pymodel.mechanism.checks import check_loops, size
+from pymodel.mechanism.checks import check_loops, check_mimics, size
 from pymodel.mechanism.loop import HINGE, POINTS, WELD
 from pymodel.mechanism.loop import Loop as RobotLoop
 from pymodel.mechanism.moments import ROUNDING
 from pymodel.mechanism.redundancy import with_kept_rows
-from pymodel.mechanism.robot import BALL, FIXED_BASE, HELICAL, Link, Robot, one_line, shown
+from pymodel.mechanism.robot import BALL, FIXED_BASE, HELICAL, Link, Robot, one_line
 from pymodel.mechanism.robot_loops import LoopGeometry
 from pymodel.mechanism.rotations import to_angles
 from pymodel.mechanism.scenario import (
@@ -25,6 +25,7 @@ from pymodel.mechanism.scenario import (
     SPHERICAL,
     Body,
     Loop,
+    Mimic,
     Scenario,
     ScenarioError,
     Vector,
@@ -62,21 +63,17 @@ def scenario_of_robot(
         If the robot is none.
     ScenarioError
         If q or qd are no numbers, or have another shape; if a link has no mass, or its inertia is
-        singular, or its joint has an armature or mimics another; if its loops are open in this
-        state; for planar, cylindrical, universal, helical and floating joints in the tree, and
-        damping of a ball joint. An inertia that no body has, as that of Atlas' torso, is taken as
-        it is; a scenario file would be refused.
+        singular, or its joint has an armature; if its loops are open in this state; if it has loops
+        and mimic joints; for planar, cylindrical, universal, helical and floating joints in the
+        tree, and damping of a ball joint. An inertia that no body has, as that of Atlas' torso, is
+        taken as it is; a scenario file would be refused.
     """
     found = getattr(robot, "robot", robot)  # a RobotModel, of a package above this one, has one
     if not isinstance(found, Robot):
         raise InputError(f"robot: must be a Robot or a RobotModel, got {robot!r}")
     robot = found
-    if robot.mimics:
-        names = ", ".join(shown(robot.links[k].joint) for k in robot.mimics)
-        reason = f"a scenario has no joint that mimics another ({names}): mimic=False frees them"
-        raise ScenarioError(robot.source, "", reason)
     carried: dict[int, int] = {FIXED_BASE: GROUND}  # link -> body
-    bodies = _bodies(robot, carried)
+    bodies = _following(robot, _bodies(robot, carried), carried)
     gravity = tuple(robot.gravity_vector.tolist())
     source = robot.source or "<robot>"
     scenario = Scenario(
@@ -84,10 +81,11 @@ def scenario_of_robot(
     )
     if q is not None or robot.loops:
         q = _closed(robot, source) if q is None else _vector(source, "q", q, robot.nq)
-    if q is not None or qd is not None:
-        start = scenario.q0 if q is None else q
-        rates = scenario.qd0 if qd is None else _vector(source, "qd", qd, robot.nv)
-        scenario = scenario.with_state(start, rates)
+    if q is not None or qd is not None or robot.mimics:
+        rates = np.zeros(robot.nv) if qd is None else _vector(source, "qd", qd, robot.nv)
+        start = _zero(robot) if q is None else q
+        scenario = scenario.with_state(robot.coordinates_of_tree(start), robot.coupling @ rates)
+    check_mimics(scenario)
     if not robot.loops:
         return scenario
     scenario = replace(scenario, loops=_loops(robot, carried, size(scenario) or 1.0))
@@ -97,12 +95,33 @@ def scenario_of_robot(
 
 def _closed(robot: Robot, source: str) -> np.ndarray:
     """The posture nearest to zero that closes the loops, shape (nq,)."""
+    found = LoopGeometry(robot, whole=True).closed(_zero(robot))
+    if found is None:
+        raise ScenarioError(source, "q", "its loops do not close near zero: give a q that does")
+    return found
+
+
+def _zero(robot: Robot) -> np.ndarray:
+    """Coordinates of zero, shape (nq,); quaternions are 1."""
     zero = np.zeros(robot.nq)
     for quaternion in robot.quaternions:
         zero[quaternion[-1]] = 1.0
-    found = LoopGeometry(robot, whole=True).closed(zero)
-    if found is None:
-        raise ScenarioError(source, "q", "its loops do not close near zero: give a q that does")
+    return zero
+
+
+def _following(robot: Robot, bodies: list[Body], carried: Mapping[int, int]) -> list[Body]:
+    """Bodies whose joints follow others as the robot's do; one that stands at its offset is held.
+
+    A follower of a joint with several coordinates is none of a robot.
+    """
+    found = list(bodies)
+    for link, mimic in robot.mimics.items():
+        k = carried[link]
+        if mimic.of == FIXED_BASE:
+            found[k] = replace(found[k], motion=mimic.offset)
+        else:
+            gear = Mimic(carried[mimic.of], mimic.multiplier, mimic.offset)
+            found[k] = replace(found[k], mimic=gear)
     return found
 
 

@@ -138,6 +138,25 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Mimic:
+    """What a joint follows: q = multiplier q_of + offset.
+
+    Parameters
+    ----------
+    body : int
+        Of the joint that it follows, which follows none.
+    multiplier : float
+        Rad or m, for each of the other joint's.
+    offset : float
+        Rad or m.
+    """
+
+    body: int
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
 class Body:
     """One rigid body and the joint that hangs it on its parent.
 
@@ -184,6 +203,8 @@ class Body:
     motion : float, str or None
         What q is, rad, a number or a formula in time: the joint is moved so, by whatever torque
         that takes. None: it moves freely.
+    mimic : Mimic or None
+        What it follows: both have one degree of freedom.
     name : str
         Empty without one.
     """
@@ -207,6 +228,7 @@ class Body:
     friction: float = 0.0
     friction_scale: float = 0.0
     motion: float | str | None = None
+    mimic: Mimic | None = None
     name: str = ""
 
     @property
@@ -388,8 +410,21 @@ class Scenario:
         """Bodies whose joints have a motion."""
         return tuple(k for k, body in enumerate(self.bodies) if body.motion is not None)
 
+    @cached_property
+    def mimics(self) -> dict[int, Mimic]:
+        """Bodies whose joints follow others, and what these are."""
+        bodies = enumerate(self.bodies)
+        return {k: body.mimic for k, body in bodies if body.mimic is not None}
+
+    def require_no_mimics(self, what: str) -> None:
+        """Refuse mimic joints for what takes none, by a ScenarioError."""
+        for k in self.mimics:
+            reason = f"{what} takes no joint that mimics another: runs of HDCA do"
+            raise ScenarioError(self.source, f"body[{k}].mimic", reason)
+
     def require_free_joints(self, what: str) -> None:
-        """Refuse motions of joints for what takes none, by a ScenarioError."""
+        """Refuse motions of joints, and mimic joints, for what takes none, by a ScenarioError."""
+        self.require_no_mimics(what)
         for k in self.moved:
             reason = f"{what} takes no motion of a joint: TARGET=model, native or step does"
             raise ScenarioError(self.source, f"body[{k}].motion", reason)
@@ -438,7 +473,7 @@ class Scenario:
         """Whether it is planar, all its joints are whole free pins, frames parallel at q = 0."""
         whole = all(loop.kept is None for loop in self.loops)
         pins = all(body.joint == REVOLUTE and not body.rotation for body in self.bodies)
-        return not self.spatial and whole and pins and not self.moved
+        return not self.spatial and whole and pins and not (self.moved or self.mimics)
 
     @cached_property
     def freedoms(self) -> list[Freedoms]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from pymodel.arith.errors import IS_TEXT, is_text
 from pymodel.mechanism import formula, schema
-from pymodel.mechanism.checks import check_loops, check_springs
+from pymodel.mechanism.checks import check_loops, check_mimics, check_springs
 from pymodel.mechanism.closure import with_closed_loops
 from pymodel.mechanism.file_table import UNIT_ROUNDING, FileTable, kind_of, printable, quote, short
 from pymodel.mechanism.lending import lent
@@ -193,6 +193,7 @@ def parse(
     for index, table in enumerate(tables):
         bodies.append(_body(table, index, bodies, parents))
     count = len(bodies)
+    _follow(tables, bodies)
     loops = tuple(_loop(table, count) for table in top.tables("loop", schema.LOOP, numbers))
     springs = tuple(_spring(table, count) for table in top.tables("spring", schema.SPRING, numbers))
     scenario = Scenario(
@@ -209,6 +210,7 @@ def parse(
         springs=springs,
         source=source,
     )
+    check_mimics(scenario)
     scenario = with_closed_loops(scenario)
     check_loops(scenario)
     scenario = with_kept_rows(scenario)
@@ -292,7 +294,7 @@ def _body(table: FileTable, index: int, earlier: list[Body], parents: list[int])
     if joint == FREE and parent != GROUND:
         raise table.error("parent", "a free body hangs on nothing: its parent must be the ground")
     size = FREEDOMS[joint, table.spatial]
-    one = ("torque", "spring", "rest", "damping", "friction", "friction_scale", "motion")
+    one = ("torque", "spring", "rest", "damping", "friction", "friction_scale", "motion", "mimic")
     without = {FIXED: ("q", "qd", "guess", *one), SPHERICAL: one, FREE: ("attach", *one)}
     table.refuse(without.get(joint, ()), f"a {joint} joint has none")
     table.refuse_idle("spring", "there is no spring in this joint")
@@ -308,6 +310,10 @@ def _body(table: FileTable, index: int, earlier: list[Body], parents: list[int])
             if table.get(key):
                 raise table.error(key, "its joint has a motion, and the torque that this takes")
         q, qd = _start(table, motion)
+    mimic = table.get("mimic")
+    for key in ("guess", "motion") if mimic else ():
+        if table.get(key):
+            raise table.error(key, "its joint mimics another one")
     plain = {
         key.name: table.get(key.name)
         for key in schema.BODY
@@ -322,8 +328,31 @@ def _body(table: FileTable, index: int, earlier: list[Body], parents: list[int])
         q=q,
         qd=qd,
         motion=motion,
+        mimic=mimic,
         **plain,
     )
+
+
+def _follow(tables: list[FileTable], bodies: list[Body]) -> None:
+    """Let joints that mimic others start as these do; what the file says of that must agree."""
+    for k, (table, body) in enumerate(zip(tables, bodies, strict=True)):
+        if body.mimic is None:
+            continue
+        of, multiplier = body.mimic.body, body.mimic.multiplier
+        if not 0 <= of < len(bodies):
+            reason = f"no body {of}: bodies are 0 to {len(bodies) - 1}"
+            raise table.error("mimic", reason)
+        leader: Any = bodies[of]
+        if leader.joint not in (REVOLUTE, PRISMATIC) or leader.mimic or of == k:
+            reason = f"body {of} must have a revolute or prismatic joint that mimics none"
+            raise table.error("mimic", reason)
+        starts = multiplier * leader.q + body.mimic.offset, multiplier * leader.qd
+        for key, start in zip(("q", "qd"), starts, strict=True):
+            given: Any = table.numbers_of(key, 1, start)
+            if abs(given - start) > MOTION_TOLERANCE * max(abs(start), 1.0):
+                reason = f"must be as its joint mimics, {start!r}, or be left out, got {given!r}"
+                raise table.error(key, reason)
+        bodies[k] = replace(body, q=starts[0], qd=starts[1])
 
 
 def _start(table: FileTable, motion: float | str) -> tuple[float, float]:

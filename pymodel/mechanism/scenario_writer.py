@@ -19,7 +19,7 @@ from pymodel.mechanism.scenario import FIXED, FREE, SPHERICAL, Scenario, Scenari
 from pymodel.mechanism.scenario_file import drop_idle, parse
 
 OF_SPRINGS_ALONE = ("stiffness", "length")  # keys that bodies and loops do not have
-FIXED_KEYS = ("name", "joint", "axis", "rotation")  # that :func:`varied` leaves alone
+FIXED_KEYS = ("name", "joint", "axis", "rotation", "mimic")  # that :func:`varied` leaves alone
 
 
 def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
@@ -149,12 +149,13 @@ def _given(fields: dict[str, Any]) -> dict[str, Any]:
     """The keys of a body or a loop that a file may give: a joint has not all of them."""
     joint = fields["joint"]
     absent = {name for name, value in fields.items() if value is None}
-    if joint == FIXED:
+    if joint == FIXED or fields.get("mimic"):  # which starts as what it follows
         absent |= {"q", "qd", "guess"}
     if joint == FREE:
         absent.add("attach")
     if joint in (FIXED, SPHERICAL, FREE):
-        absent |= {"torque", "spring", "rest", "damping", "friction", "friction_scale", "motion"}
+        absent |= {"torque", "spring", "rest", "damping", "friction", "friction_scale"}
+        absent |= {"motion", "mimic"}
     return {name: value for name, value in fields.items() if name not in absent}
 
 

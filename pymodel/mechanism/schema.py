@@ -43,8 +43,8 @@ class Key:
         ``vector`` (two numbers in the plane, three in space), ``unit`` (a vector of any length but
         0, whose direction counts), ``inertia``, ``rotation``, ``coordinates`` and ``velocities``
         (numbers as the joint has them), ``numbers`` (any number of them), ``torque`` (a number, or
-        a formula or table in time), ``motion`` (a number or a formula), ``body`` (a body's number
-        or name), ``table`` or ``tables`` (an array of tables).
+        a formula or table in time), ``motion`` (a number or a formula), ``mimic`` (a table),
+        ``body`` (a body's number or name), ``table`` or ``tables`` (an array of tables).
     unit : str
         Empty without one.
     text : str
@@ -257,6 +257,14 @@ BODY = (
         Default.COMPUTED,
         "none: it moves freely",
     ),
+    Key(
+        "mimic",
+        "mimic",
+        "",
+        "the joint that this one follows, see below",
+        Default.COMPUTED,
+        "none: it moves freely",
+    ),
     Key("name", "string", "", "a name that no other body has", "", "none"),
 )
 
@@ -266,6 +274,18 @@ IDLE = {"spring": "rest", "stiffness": "length", "friction": "friction_scale"}
 TORQUE = (
     Key("times", "numbers", "s", "ascending from 0 or later, at least two"),
     Key("values", "numbers", "N m", "the torque at each of these times"),
+)
+
+MIMIC = (
+    Key("body", "body", "", "the body whose joint this one follows"),
+    Key(
+        "multiplier",
+        "number",
+        "",
+        "how far this joint moves for each rad, or m, of the other one",
+        1.0,
+    ),
+    Key("offset", "number", "rad", "where this joint is when the other is at 0; prismatic: m", 0.0),
 )
 
 LOOP = (
@@ -344,6 +364,7 @@ TABLES = {
     "[time]": TIME,
     "[[body]]": BODY,
     "torque = { .. }": TORQUE,
+    "mimic = { .. }": MIMIC,
     "[[loop]]": LOOP,
     "[[spring]]": SPRING,
 }

@@ -147,12 +147,12 @@ class RightHandSide:
 
 
 def placed(mechanism: Mechanism[Any], state: np.ndarray, t: Any) -> np.ndarray:
-    """A state, or states as columns, with the coordinates that motions give at their times."""
-    if not mechanism.motions:
+    """A state, or states as columns, with the coordinates that motions and gears give."""
+    if not (mechanism.motions or mechanism.gears):
         return state
     state = np.array(state)
-    for k, motion in mechanism.motions.items():
-        state[mechanism.scenario.q_slices[k].start] = motion.position(t)
+    for row, x in enumerate(mechanism.placed(list(state[: mechanism.nq]), t)):
+        state[row] = x
     return state
 
 

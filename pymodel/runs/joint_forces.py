@@ -178,8 +178,11 @@ def joint_forces(scenario: Scenario, trajectory: Trajectory) -> JointForces:
     ------
     InputError
         If the trajectory is not of this mechanism.
+    ScenarioError
+        If a joint mimics another.
     """
     check_mechanism(trajectory, scenario)
+    scenario.require_no_mimics("what computes joint forces")
     mechanism = Mechanism(Float64Arrays(), scenario)
     rows = len(trajectory)
     found = [columns.empty(rows, *shape) for shape in _shapes(mechanism)]

@@ -45,6 +45,7 @@ from pymodel.runs.equations import (
     spring_force,
     torque_in_time,
 )
+from pymodel.runs.geared import Geared
 from pymodel.runs.hybrid import Hybrid
 from pymodel.runs.input_error import InputError
 from pymodel.runs.newton_euler import NewtonEuler
@@ -259,6 +260,8 @@ class Lagrangian(Equations):
 
 def equations_of(scenario: Scenario) -> Equations:
     """Lagrange's equations of planar pins, Newton's and Euler's of others, hybrid of motions."""
+    if scenario.mimics:
+        return Geared(scenario)
     if scenario.moved:
         return Hybrid(scenario)
     return Lagrangian(scenario) if scenario.pins_only else NewtonEuler(scenario)

@@ -193,7 +193,8 @@ class _System:
         kinds = type(mechanism).__name__, self.scenario.integrator
         drives |= {(k, "moved"): motion.structure for k, motion in mechanism.motions.items()}
         rubbing = tuple(mechanism.friction)
-        return *kinds, topology.parents, topology.joints, springs, drives, rubbing
+        gears = tuple((gear.own, gear.of) for gear in mechanism.gears)
+        return *kinds, topology.parents, topology.joints, springs, drives, rubbing, gears
 
     def text(self, options: Mapping[str, Any]) -> str:
         """What the code of its steps depends on: in the plane not on numbers, which are data."""

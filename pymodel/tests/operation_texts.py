@@ -42,6 +42,7 @@ from pymodel.mechanism.scenario import (
     REVOLUTE,
     SPHERICAL,
     Loop,
+    Mimic,
     Scenario,
     Spring,
     Table,
@@ -380,6 +381,14 @@ def _moved(scenario: Scenario) -> Scenario:
     return replace(scenario, bodies=(first, second, *bodies))
 
 
+def _geared(scenario: Scenario) -> Scenario:
+    """With joints that mimic the second one."""
+    first, second, third, *bodies = scenario.bodies
+    first = replace(first, mimic=Mimic(1, 0.7, 0.2))
+    third = replace(third, mimic=Mimic(1, -3.0, 0.1))
+    return replace(scenario, bodies=(first, second, third, *bodies))
+
+
 def _ends(body: int, to: int, size: int = 3) -> tuple:
     """Where a loop or spring holds its bodies."""
     point, at = (0.1, 0.2, 0.3), (0.4, -0.5, 0.6)
@@ -431,6 +440,9 @@ MECHANISMS = {
     ),
     "moved and resisting in space": _moved(
         _mechanism(True, *((REVOLUTE, GROUND), (PRISMATIC, 0), (SPHERICAL, 1)))
+    ),
+    "geared in space": _geared(
+        _mechanism(True, *((REVOLUTE, GROUND), (PRISMATIC, 0), (REVOLUTE, 1), (SPHERICAL, 2)))
     ),
     "closed chain of pins": _mechanism(False, *PINS, loops=(Loop(*_ends(1, GROUND, 2)),)),
 }

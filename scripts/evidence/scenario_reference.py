@@ -38,6 +38,7 @@ KINDS = {
     "numbers": "[number, ..]",
     "torque": "number, formula or table",
     "motion": "number or formula",
+    "mimic": "table",
     "table": "table",
     "tables": "array of tables",
 }

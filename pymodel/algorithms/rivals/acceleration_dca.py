@@ -78,6 +78,8 @@ def accelerations(
 def _accelerations(
     mechanism: Mechanism[Any], q: list[Scalar], q_dot: list[Scalar], time: Any
 ) -> Requests:
+    if mechanism.gears:
+        mechanism.scenario.require_no_mimics("the divide-and-conquer algorithm of accelerations")
     bodies, topology = mechanism.bodies, mechanism.topology
     space: Any = mechanism.space
     everybody = range(mechanism.size)

@@ -14,8 +14,6 @@ from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import FIXED_BASE, Mimic
 from pymodel.mechanism.robot_bodies import RobotError
-from pymodel.mechanism.robot_scenario import scenario_of_robot
-from pymodel.mechanism.scenario import ScenarioError
 from pymodel.runs import mujoco_reference, pinocchio_reference, robot_calls
 from pymodel.runs.closed_loop import bent, simulate
 from pymodel.runs.robot_model import RobotModel, load_robot
@@ -383,11 +381,3 @@ def test_a_link_without_inertia_may_follow_or_lead(load):
             load(elements + joints, mimic=False)
     with pytest.raises(RobotError, match="no inertia"):
         load(elements + leads.replace("<mimic joint='j' ", "<mimic joint='j' multiplier='0' "))
-
-
-def test_a_scenario_says_how_to_take_it():
-    with pytest.raises(
-        ScenarioError, match=r"mimics another \(left_tip, follow, right_tip\): mimic="
-    ):
-        scenario_of_robot(load_robot(GRIPPER))
-    assert len(scenario_of_robot(load_robot(GRIPPER, mimic=False)).bodies) == 5

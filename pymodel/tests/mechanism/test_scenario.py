@@ -267,7 +267,7 @@ def second(new):
 
 NO_BODY = "body[1].parent: must be the name or the number of a body, got "
 BODY_KEYS = "known: mass, inertia, com, tip, parent, attach, joint, axis, rotation, q, qd, guess, "
-BODY_KEYS += "torque, spring, rest, damping, friction, friction_scale, motion, name"
+BODY_KEYS += "torque, spring, rest, damping, friction, friction_scale, motion, mimic, name"
 TOP_KEYS = "known: name, gravity, lend, time, body, loop, spring"
 MISTAKES = {
     # unknown keys
