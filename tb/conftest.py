@@ -37,7 +37,7 @@ def pytest_addoption(parser):
     group.addoption("--config", help="run only this configuration of the bench")
     group.addoption("--waves", action="store_true", help="write one FST a test to build/waves")
     group.addoption("--quick", action="store_true", help="of each bench its quickest case alone")
-    group.addoption("--daily", action="store_true", help="without the cases of the night")
+    group.addoption("--daily", action="store_true", help="without what is left to the night")
     group.addoption("--settings", default="", help="settings of the configuration to change, JSON")
 
 
@@ -201,8 +201,9 @@ def pytest_generate_tests(metafunc):
     if metafunc.config.getoption("quick"):
         found = [quickest(bench)]
     else:
-        chosen = bench.chosen(metafunc.config.bench_seed, metafunc.config.getoption("config"))
-        daily = metafunc.config.getoption("daily")
+        config = metafunc.config
+        daily = config.getoption("daily")
+        chosen = bench.chosen(config.bench_seed, config.getoption("config"), daily)
         found = [
             (simulator, config.name)
             for config in chosen
@@ -239,6 +240,10 @@ def pytest_collection_modifyitems(config, items):
         left = [x for x in items if hasattr(x.function, "bench") or not x.path.is_relative_to(TB)]
         config.hook.pytest_deselected(items=[x for x in items if x not in left])
         items[:] = left
+    if config.getoption("daily"):
+        night = [item for item in items if item.get_closest_marker("nightly")]
+        config.hook.pytest_deselected(items=night)
+        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
     sim, name = config.getoption("sim"), config.getoption("config")
     have = {simulator: usable(simulator) for simulator in SIMULATORS}
     chosen, dropped = [], []
@@ -263,7 +268,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture
 def bench_options(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Options of :meth:`pymodel.hardware.bench.Bench.run`, from the command line."""
+    """Options of :meth:`pymodel.hardware.bench.Bench.run`, from the command line, and ``daily``."""
     config = request.config
     return {
         "seed": config.bench_seed,
@@ -271,4 +276,5 @@ def bench_options(request: pytest.FixtureRequest) -> dict[str, Any]:
         "waves": config.getoption("waves"),
         "settings": config.bench_settings,
         "live": config.getoption("capture") == "no",
+        "daily": config.getoption("daily"),
     }

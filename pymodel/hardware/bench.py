@@ -291,7 +291,7 @@ class Bench:
             raise KeyError(f"CONFIG={name}: must be one of {', '.join(known)}")
         return config
 
-    def chosen(self, seed: int, name: str | None = None) -> list[Config]:
+    def chosen(self, seed: int, name: str | None = None, daily: bool = False) -> list[Config]:
         """The configurations of a run.
 
         Parameters
@@ -300,12 +300,14 @@ class Bench:
             That random ones are drawn from, the same ones for the same seed.
         name
             If it is that of a random configuration, this one takes the place of those drawn.
+        daily
+            Only as many random ones as ``make test`` runs.
         """
         random = []
         if self.random:
             one = self.random.named(name) if name else None
             rng = np.random.default_rng([seed, *self.name.encode()])
-            random = [one] if one else self.random.draw(rng)
+            random = [one] if one else self.random.draw(rng)[: self.random.daily if daily else None]
         return [*self.configs.values(), *random]
 
     def task(
@@ -335,8 +337,12 @@ class Bench:
         """
 
         def test(simulator: str, config: str, bench_options: dict[str, Any]) -> None:
-            part = bool(bench_options["testcase"] or bench_options["settings"])
-            row = self.run(simulator, config, results=RESULTS, part=part, **bench_options)
+            options = dict(bench_options)
+            part = bool(options["testcase"] or options["settings"])
+            if options.pop("daily"):
+                by_day = self.config_named(config).daily
+                options["settings"] = by_day | (options["settings"] or {})
+            row = self.run(simulator, config, results=RESULTS, part=part, **options)
             if row["result"] != "pass":
                 pytest.fail(row["message"], pytrace=False)
             tests, given = row["tests"], bench_options["settings"] or {}

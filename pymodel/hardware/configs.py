@@ -44,6 +44,9 @@ class Config:
     nightly
         Those of ``sims`` that ``make test`` leaves to ``make regress``, which runs every night:
         long ones, of which another case of the bench runs most.
+    daily
+        Settings of ``make test`` that take the place of ``settings``, fewer transactions: there
+        it is a part of what ``make regress`` runs.
     """
 
     name: str
@@ -52,6 +55,7 @@ class Config:
     sims: tuple[str, ...] = SIMULATORS
     long: bool = False
     nightly: tuple[str, ...] = ()
+    daily: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ class RandomConfigs:
         Name of a parameter -> its values, in the order of a configuration's name.
     count
         How many a run draws.
+    daily
+        How many of them ``make test`` runs; all unless given.
     settings
         Settings of every configuration.
     constants
@@ -84,6 +90,7 @@ class RandomConfigs:
     constants: dict[str, int] = field(default_factory=dict)
     legal: Callable[[dict[str, int]], bool] = lambda values: True
     sims: tuple[str, ...] = ("icarus",)
+    daily: int | None = None
 
     @property
     def form(self) -> str:

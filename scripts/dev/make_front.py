@@ -519,7 +519,7 @@ TARGETS = {
     ),
     "results": Target(
         PROOF,
-        "docs/results.md from what `make test bench longrun` left in build/",
+        "docs/results.md from what `make test bench longrun WHOLE=1` left in build/",
         "",
         programs(f"{_E}results.document"),
     ),

@@ -65,6 +65,7 @@ BENCH = array.bench(
             rtl_parameters(NARROW),
             {"jobs": [IIWA], "stalls": 0.3},
             ("verilator",),
+            daily={"jobs": [calls("iiwa14", FUNCTIONS, rows=32)]},
         ),
         Config(
             array.CONFIG,
@@ -103,6 +104,12 @@ BENCH = array.bench(
             },
             ("verilator",),
             long=True,
+            daily={
+                "jobs": [
+                    mechanisms("double_pendulum", 100, 10, 64),
+                    mechanisms("four_bar", 100, 10, 64),
+                ]
+            },
         ),
     ]
 )

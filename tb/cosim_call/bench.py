@@ -66,6 +66,7 @@ BENCH = Bench(
             rtl_parameters(replace(ROOMY, fmt=Format(5, 10))),
             {"calls": THREE + MECHANISMS[:1]},
             ("verilator",),
+            nightly=("verilator",),
         ),
     ],
     signals=step_watch.SIGNALS,

@@ -5,6 +5,8 @@ from pymodel.hardware.configs import Config
 from pymodel.hardware.cosim import hdca
 from pymodel.hardware.simulators import SIMULATORS
 
+DAILY_STEPS = 20  # in `make test`, at most
+
 
 def _config(
     name: str,
@@ -14,16 +16,18 @@ def _config(
     params: dict[str, int] | None = None,
     long: bool = False,
     folder: str = "scenarios",
+    nightly: tuple[str, ...] = (),
 ) -> Config:
     settings = {"scenario": f"{folder}/{scenario}.toml", "steps": steps}
-    return Config(name, params or {}, settings, sims, long)
+    daily = {"steps": min(steps, DAILY_STEPS)} if steps else {}
+    return Config(name, params or {}, settings, sims, long, nightly, daily)
 
 
 BENCH = hdca.bench(
     [
         _config(hdca.CONFIG, "double_pendulum", sims=(), long=True),  # whole: see test_demo
         _config("double_pendulum-short", "double_pendulum", steps=100, sims=("icarus",)),
-        _config("general_chain_2", "general_chain_2", steps=20),
+        _config("general_chain_2", "general_chain_2", steps=20, nightly=("icarus",)),
         _config("driven_arm", "driven_arm", steps=10, sims=("icarus",)),
         _config("diverging", "diverging", sims=("icarus",), folder="tb/cosim_hdca"),
         _config(
@@ -32,7 +36,14 @@ BENCH = hdca.bench(
             steps=100,
             params=PIPELINED.parameters(),
             sims=("verilator",),
+            nightly=("verilator",),
         ),
-        _config("half", "double_pendulum", steps=100, params={"EXP_W": 5, "MAN_W": 10}),
+        _config(
+            "half",
+            "double_pendulum",
+            steps=100,
+            params={"EXP_W": 5, "MAN_W": 10},
+            nightly=("verilator",),
+        ),
     ]
 )

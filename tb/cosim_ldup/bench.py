@@ -5,6 +5,8 @@ from pymodel.hardware.configs import Config
 from pymodel.hardware.cosim import ldup
 from pymodel.hardware.simulators import SIMULATORS
 
+DAILY_STEPS = 20  # in `make test`, at most
+
 
 def _config(
     name: str,
@@ -15,20 +17,27 @@ def _config(
     rebase: int = 0,
     long: bool = False,
     folder: str = "scenarios",
+    nightly: tuple[str, ...] = (),
 ) -> Config:
     settings = {"scenario": f"{folder}/{scenario}.toml", "steps": steps, "rebase": rebase}
-    return Config(name, ldup.PARAMS | (params or {}), settings, sims, long)
+    daily = {"steps": min(steps, DAILY_STEPS)} if steps else {}
+    return Config(name, ldup.PARAMS | (params or {}), settings, sims, long, nightly, daily)
 
 
 BENCH = ldup.bench(
     [
         _config(ldup.CONFIG, "four_bar", sims=(), long=True),  # whole: see test_demo
         _config("four_bar-short", "four_bar", steps=150, sims=("icarus",)),
-        _config("general_four_bar", "general_four_bar", steps=150),
-        _config("five_bar-rebased", "five_bar", steps=150, rebase=10),
+        _config("general_four_bar", "general_four_bar", steps=150, nightly=("icarus",)),
+        _config("five_bar-rebased", "five_bar", steps=150, rebase=10, nightly=("verilator",)),
         _config("diverging", "diverging", sims=("icarus",), folder="tb/cosim_ldup"),
         _config(
-            "pipelined", "four_bar", steps=100, params=PIPELINED.parameters(), sims=("verilator",)
+            "pipelined",
+            "four_bar",
+            steps=100,
+            params=PIPELINED.parameters(),
+            sims=("verilator",),
+            nightly=("verilator",),
         ),
         _config(
             "parallel-pipelined",

@@ -114,12 +114,13 @@ BENCH = Bench(
     __file__,
     toplevel="step_engine",
     configs=[
-        Config("library", rtl_parameters(ROOMY), ALL, ("verilator",)),
+        Config("library", rtl_parameters(ROOMY), ALL, ("verilator",), daily={"calls": 100}),
         Config(
             "robot",
             rtl_parameters(replace(ROOMY, trace_registers=256)),
             {"programs": [*ARM, "four-bar step"], "calls": 100},
             ("verilator",),
+            nightly=("verilator",),
         ),
         Config(
             "short",
@@ -132,6 +133,7 @@ BENCH = Bench(
             rtl_parameters(replace(ROOMY, fmt=Format(5, 10), programs=6)),
             ALL,
             ("verilator",),
+            nightly=("verilator",),
         ),
     ],
 )

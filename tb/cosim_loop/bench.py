@@ -14,13 +14,26 @@ WIDE = replace(DEFAULT, adders=4, multipliers=4)
 VERILATOR, ICARUS = ("verilator",), ("icarus",)
 BENCH = loop.bench(
     [
-        Config(loop.CONFIG, rtl_parameters(DEFAULT), {"robot": IIWA, "steps": 1000}, VERILATOR),
-        Config("wide", rtl_parameters(WIDE), {"robot": HYQ, "steps": 100}, VERILATOR),
+        Config(
+            loop.CONFIG,
+            rtl_parameters(DEFAULT),
+            {"robot": IIWA, "steps": 1000},
+            VERILATOR,
+            daily={"steps": 100},
+        ),
+        Config(
+            "wide",
+            rtl_parameters(WIDE),
+            {"robot": HYQ, "steps": 100},
+            VERILATOR,
+            nightly=VERILATOR,
+        ),
         Config(
             "half",
             rtl_parameters(replace(DEFAULT, fmt=Format(5, 10))),
             {"robot": IIWA, "steps": 100},
             VERILATOR,
+            nightly=VERILATOR,
         ),
         Config("short", rtl_parameters(DEFAULT), {"robot": IIWA, "steps": 5}, ICARUS),
     ]

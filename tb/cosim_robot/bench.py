@@ -50,6 +50,9 @@ ATLAS = [
     *_calls("atlas", ("ID", "FD", "M", "Minv"), floating=True),
     *_calls("atlas", ("dID",), rows=4, floating=True),
 ]
+#: In `make test`: HyQ's largest programs take seconds each to schedule.
+DAILY = [*_calls("iiwa14", rows=2), *_calls("hyq", ("ID",), rows=2, floating=True)]
+DAILY += [call | {"rows": 2} for call in OTHERS + JOINTS + LINKS + STEPS]
 #: Machines that hold the largest program of their configurations.
 SHORT = Machine(depth=256)
 NARROW = Machine(depth=1024, program_depth=8192, trace_registers=512)
@@ -66,6 +69,7 @@ BENCH = robot.bench(
             rtl_parameters(NARROW),
             {"calls": IIWA + HYQ + OTHERS + JOINTS + LINKS + STEPS},
             VERILATOR,
+            daily={"calls": DAILY},
         ),
         Config(
             "wide",
@@ -80,9 +84,16 @@ BENCH = robot.bench(
                 rtl_parameters(Machine(depth=256, trace_registers=1024, contexts=n)),
                 {"calls": calls},
                 VERILATOR,
+                nightly=VERILATOR if n == 4 else (),
             )
             for n, calls in BARRELS.items()
         ),
-        Config("short", rtl_parameters(SHORT), {"calls": _calls("iiwa14", rows=2)}, ICARUS),
+        Config(
+            "short",
+            rtl_parameters(SHORT),
+            {"calls": _calls("iiwa14", rows=2)},
+            ICARUS,
+            daily={"calls": _calls("iiwa14", ("ID", "FD", "M"), rows=2)},
+        ),
     ]
 )

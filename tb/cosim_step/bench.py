@@ -44,6 +44,8 @@ OTHER = [
     _run("four_bar", steps=100, contexts=3, rebase=2),
     _run("four_bar", steps=50, contexts=3, project=5),
 ]
+#: In `make test` motions begin only.
+DAILY = [run | {"steps": min(20, int(run.get("steps", 20)))} for run in SHIPPED + OTHER]
 MIXED = [_run("general_chain_2", steps=200), _run("four_bar", steps=100)]
 ENSEMBLES = [
     _run("double_pendulum", steps=200, contexts=8),
@@ -54,7 +56,14 @@ SHORT += [_run("four_bar", steps=4, project=2)]
 SHORT += [_run(name, steps=5, integrator="euler") for name in ("driven_arm", "slider_crank")]
 BENCH = step.bench(
     [
-        Config(CONFIG, rtl_parameters(ROOMY), {"runs": SHIPPED + OTHER}, VERILATOR, long=True),
+        Config(
+            CONFIG,
+            rtl_parameters(ROOMY),
+            {"runs": SHIPPED + OTHER},
+            VERILATOR,
+            long=True,
+            daily={"runs": DAILY},
+        ),
         Config("short", rtl_parameters(DEFAULT), {"runs": SHORT}, ICARUS),
         Config(
             "half", rtl_parameters(replace(ROOMY, fmt=Format(5, 10))), {"runs": MIXED}, VERILATOR
@@ -71,6 +80,12 @@ BENCH = step.bench(
             {"runs": [_run("slider_crank", steps=20)]},
             ICARUS,
         ),
-        Config("combinational", rtl_parameters(COMBINATIONAL), {"runs": MIXED}, VERILATOR),
+        Config(
+            "combinational",
+            rtl_parameters(COMBINATIONAL),
+            {"runs": MIXED},
+            VERILATOR,
+            nightly=VERILATOR,
+        ),
     ]
 )

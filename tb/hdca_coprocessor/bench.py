@@ -3,6 +3,9 @@
 from pymodel.compile.latency import Stages
 from pymodel.hardware.bench import Bench
 from pymodel.hardware.configs import FORMATS, STAGES, Config, RandomConfigs, fits_word
+from pymodel.hardware.simulators import SIMULATORS
+
+DAILY = 20  # runs of a configuration in `make test`
 
 
 def _config(
@@ -16,17 +19,18 @@ def _config(
     params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes}
     params |= Stages(*stages).parameters()
     settings = {"runs": {"icarus": runs // 4, "verilator": runs}}
-    return Config(name, params, settings, nightly=nightly)
+    daily = {"runs": {"icarus": DAILY // 4, "verilator": DAILY}}
+    return Config(name, params, settings, nightly=nightly, daily=daily)
 
 
 BENCH = Bench(
     __file__,
     toplevel="hdca_coprocessor",
     configs=[
-        _config("two-passes", nightly=("icarus",)),
+        _config("two-passes", nightly=SIMULATORS),
         _config("one-pass", passes=1, nightly=("icarus",)),
-        _config("pipelined", stages=(3, 3, 6), nightly=("icarus",)),
-        _config("half", fmt=(5, 10)),
+        _config("pipelined", stages=(3, 3, 6), nightly=SIMULATORS),
+        _config("half", fmt=(5, 10), nightly=("verilator",)),
     ],
     random=RandomConfigs(
         FORMATS | {"PASSES": range(1, 3)} | STAGES,

@@ -6,6 +6,8 @@ from pymodel.hardware.configs import ENGINE_STAGES, FORMATS, Config, RandomConfi
 from pymodel.hardware.simulators import SIMULATORS
 
 ICARUS_RUNS = 100  # at most: a run takes it 0.1 s
+DAILY = 400  # runs of a configuration in `make test`, at most
+VERILATOR = ("verilator",)
 
 
 def _config(
@@ -20,9 +22,9 @@ def _config(
     params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes}
     params |= Stages(*stages).parameters()
     icarus = min(runs // 4, ICARUS_RUNS)
-    return Config(
-        name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims, nightly=nightly
-    )
+    settings = {"runs": {"icarus": icarus, "verilator": runs}}
+    daily = {"runs": {"icarus": min(icarus, DAILY // 4), "verilator": min(runs, DAILY)}}
+    return Config(name, params, settings, sims, nightly=nightly, daily=daily)
 
 
 BENCH = Bench(
@@ -32,10 +34,12 @@ BENCH = Bench(
         _config("two-passes", runs=2000, nightly=("icarus",)),
         _config("one-pass", passes=1, runs=2000, nightly=("icarus",)),
         _config("pipelined", stages=(3, 2, 6), nightly=("icarus",)),
-        _config("one-pass-pipelined", passes=1, stages=(1, 4, 5), sims=("verilator",)),
-        _config("half", fmt=(5, 10)),
-        _config("bfloat16", fmt=(8, 7), passes=1, sims=("verilator",)),
-        _config("binary64", fmt=(11, 52), sims=("verilator",)),
+        _config(
+            "one-pass-pipelined", passes=1, stages=(1, 4, 5), sims=VERILATOR, nightly=VERILATOR
+        ),
+        _config("half", fmt=(5, 10), nightly=VERILATOR),
+        _config("bfloat16", fmt=(8, 7), passes=1, sims=VERILATOR, nightly=VERILATOR),
+        _config("binary64", fmt=(11, 52), sims=VERILATOR, nightly=VERILATOR),
     ],
     random=RandomConfigs(
         FORMATS | {"PASSES": range(1, 3)} | ENGINE_STAGES,

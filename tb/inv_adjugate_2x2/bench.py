@@ -10,10 +10,12 @@ def _config(
     fmt: tuple[int, int] = (8, 23),
     stages: tuple[int, int, int] = (0, 0, 0),
     runs: int = 8000,
+    nightly: tuple[str, ...] = (),
 ) -> Config:
     params = {"EXP_W": fmt[0], "MAN_W": fmt[1]}
     params |= Stages(*stages).parameters()
-    return Config(name, params, {"runs": {"icarus": runs // 8, "verilator": runs}})
+    settings = {"runs": {"icarus": runs // 8, "verilator": runs}}
+    return Config(name, params, settings, nightly=nightly)
 
 
 BENCH = Bench(
@@ -21,11 +23,13 @@ BENCH = Bench(
     toplevel="inv_adjugate_2x2_linked",
     sources=["tb/inv_adjugate_2x2/inv_adjugate_2x2_linked.sv"],
     configs=[
-        _config("binary32"),
-        _config("pipelined", stages=(2, 3, 4), runs=1600),
-        _config("half", fmt=(5, 10)),
-        _config("e4m3", fmt=(4, 3)),
-        _config("binary64", fmt=(11, 52)),
+        _config("binary32", nightly=("icarus",)),
+        _config("pipelined", stages=(2, 3, 4), runs=1600, nightly=("verilator",)),
+        _config("half", fmt=(5, 10), nightly=("verilator",)),
+        _config("e4m3", fmt=(4, 3), nightly=("verilator",)),
+        _config("binary64", fmt=(11, 52), nightly=("icarus",)),
     ],
-    random=RandomConfigs(FORMATS | ENGINE_STAGES, count=2, settings={"runs": {"icarus": 200}}),
+    random=RandomConfigs(
+        FORMATS | ENGINE_STAGES, count=2, daily=1, settings={"runs": {"icarus": 200}}
+    ),
 )

@@ -8,6 +8,9 @@ from pymodel.hardware.bench import Bench
 from pymodel.hardware.configs import ENGINE_STAGES, FORMATS, Config, RandomConfigs
 from pymodel.hardware.simulators import SIMULATORS
 
+DAILY = 400  # runs of a configuration in `make test`, at most
+VERILATOR = ("verilator",)
+
 
 def _config(
     n: int,
@@ -25,7 +28,8 @@ def _config(
     params = {"N": n, "PARALLEL": int(parallel), "EXP_W": fmt[0], "MAN_W": fmt[1]}
     params |= Stages(*stages).parameters()
     settings = {"runs": {"icarus": icarus, "verilator": runs}}
-    return Config(name, params, settings, sims, nightly=nightly)
+    daily = {"runs": {"icarus": min(icarus, DAILY // 4), "verilator": min(runs, DAILY)}}
+    return Config(name, params, settings, sims, nightly=nightly, daily=daily)
 
 
 def _is_small(values: dict[str, int]) -> bool:
@@ -38,18 +42,18 @@ BENCH = Bench(
     __file__,
     toplevel="ldup_engine",
     configs=[
-        _config(2, True, sims=SIMULATORS, icarus=300),
-        _config(2, False, HALF, sims=SIMULATORS, icarus=100),
+        _config(2, True, sims=SIMULATORS, icarus=300, nightly=VERILATOR),
+        _config(2, False, HALF, sims=SIMULATORS, icarus=100, nightly=VERILATOR),
         # The first reciprocal ends while multipliers still hold what a reset cut short.
-        _config(2, False, HALF, stages=(0, 5, 0), sims=SIMULATORS, icarus=20),
+        _config(2, False, HALF, stages=(0, 5, 0), sims=SIMULATORS, icarus=20, nightly=VERILATOR),
         _config(3, True, HALF, stages=(1, 0, 2)),
-        _config(3, False),
+        _config(3, False, nightly=VERILATOR),
         _config(4, True, sims=SIMULATORS, icarus=21, nightly=("icarus",)),
-        _config(4, False, sims=SIMULATORS, icarus=40),
-        _config(4, True, stages=(2, 3, 4), runs=500, nightly=("verilator",)),
+        _config(4, False, sims=SIMULATORS, icarus=40, nightly=VERILATOR),
+        _config(4, True, stages=(2, 3, 4), runs=500, nightly=VERILATOR),
         _config(4, False, stages=(2, 3, 4), runs=500),
-        _config(6, True, HALF, runs=600),
-        _config(6, False, runs=600, nightly=("verilator",)),
+        _config(6, True, HALF, runs=600, nightly=VERILATOR),
+        _config(6, False, runs=600, nightly=VERILATOR),
     ],
     random=RandomConfigs(
         {"N": range(2, 9), "PARALLEL": range(2)} | FORMATS | ENGINE_STAGES,

@@ -31,10 +31,24 @@ BENCH = Bench(
     __file__,
     toplevel="ldup_coprocessor",
     configs=[
-        _config("serial"),
+        _config("serial", nightly=("verilator",)),
         _config("parallel", parallel=True, nightly=("icarus",)),
-        _config("half-2-parallel-pipelined", n=2, parallel=True, stages=(3, 3, 6), fmt=(5, 10)),
-        _config("serial-8-pipelined", n=8, stages=(1, 2, 3), sims=("verilator",), runs=20),
+        _config(
+            "half-2-parallel-pipelined",
+            n=2,
+            parallel=True,
+            stages=(3, 3, 6),
+            fmt=(5, 10),
+            nightly=("verilator",),
+        ),
+        _config(
+            "serial-8-pipelined",
+            n=8,
+            stages=(1, 2, 3),
+            sims=("verilator",),
+            runs=20,
+            nightly=("verilator",),
+        ),
     ],
     random=RandomConfigs(
         {"N": range(2, 9), "PARALLEL": range(2)} | FORMATS | STAGES,

@@ -15,6 +15,7 @@ HALF = Format(5, 10)
 LANES = range(1, 5)
 MOST_LANES = 5  # more, or more systems, take long to build
 MOST_SYSTEMS = 12
+DAILY = 6  # tables of each configuration in `make test`, or until all is covered
 STREAM_DEPTHS = (2, 4, 8, 16, 32)
 
 
@@ -32,8 +33,8 @@ def _config(
     sims: tuple[str, ...] = ("verilator",),
     nightly: tuple[str, ...] = (),
 ) -> Config:
-    settings = {"tables": {"icarus": 3, "verilator": tables}}
-    return Config(name, rtl_parameters(machine), settings, sims, nightly=nightly)
+    settings, daily = {"tables": {"icarus": 3, "verilator": tables}}, {"tables": DAILY}
+    return Config(name, rtl_parameters(machine), settings, sims, nightly=nightly, daily=daily)
 
 
 def _stages(add: int, mul: int, rec: int, sincos: int) -> dict[str, int]:
@@ -85,6 +86,7 @@ BENCH = Bench(
                 **SMALL_HALF,
             ),
             tables=16,
+            nightly=("verilator",),
         ),
         _config(
             "two-of-8",
@@ -131,6 +133,7 @@ BENCH = Bench(
             ),
             tables=16,
             sims=("icarus",),
+            nightly=("icarus",),
         ),
     ],
     random=RandomConfigs(

@@ -12,7 +12,8 @@ HALF = Format(5, 10)
 BARREL = {"CONTEXTS": range(1, 17), "READ_STAGES": range(3), "OPERAND_STAGES": range(2)}
 BARREL |= {"BLOCK_RAM": range(2)}
 LANES = range(1, 13)
-ICARUS = ("icarus",)  # which simulates a machine of 3 contexts in `make test`
+ICARUS, VERILATOR = ("icarus",), ("verilator",)  # Icarus has 3 contexts in `make test`
+DAILY = {"icarus": 3, "verilator": 24}  # programs there, or until all hazards are covered
 MOST_LANES = 13  # more take long to build
 
 
@@ -32,9 +33,8 @@ def _config(
 ) -> Config:
     params = rtl_parameters(machine)
     params |= dict(zip(("TRACE_DEPTH", "TRACE_REGISTERS"), trace, strict=True))
-    return Config(
-        name, params, {"programs": {"icarus": 6, "verilator": programs}}, sims, nightly=nightly
-    )
+    settings = {"programs": {"icarus": 6, "verilator": programs}}
+    return Config(name, params, settings, sims, nightly=nightly, daily={"programs": DAILY})
 
 
 def _stages(add: int, mul: int, rec: int, sincos: int) -> dict[str, int]:
@@ -56,29 +56,33 @@ BENCH = Bench(
             "mixed-stages",
             Machine(1, 1, **_stages(3, 0, 6, 3), depth=16, program_depth=128),
             trace=(16, 5),
-            sims=("verilator",),
+            sims=VERILATOR,
+            nightly=VERILATOR,
         ),
         _config(
             "most-stages",
             Machine(2, 2, **_stages(6, 6, 6, 16), depth=32, program_depth=200),
-            sims=("verilator",),
+            sims=VERILATOR,
+            nightly=VERILATOR,
         ),
         _config(
             "three-adders-half",
             Machine(3, 1, **_stages(0, 3, 6, 0), depth=16, program_depth=256, fmt=HALF),
-            sims=("verilator",),
+            sims=VERILATOR,
+            nightly=VERILATOR,
         ),
         _config(
             "barrel-of-4",
             Machine(1, 1, depth=16, program_depth=128, contexts=4),
-            sims=("verilator",),
+            sims=VERILATOR,
             programs=60,
+            nightly=VERILATOR,
         ),
         _config(
             "barrel-of-3-half",
             Machine(1, 1, **_stages(2, 1, 0, 4), depth=8, program_depth=96, fmt=HALF, contexts=3),
             trace=(8, 7),
-            sims=("icarus",),
+            sims=ICARUS,
         ),
     ],
     random=RandomConfigs(

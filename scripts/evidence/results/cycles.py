@@ -12,7 +12,7 @@ PIPELINED_UNITS = f"{PIPELINED.text} stages"
 
 def _cycles(hardware: str, folders: Mapping[str, str]) -> str:
     """Where the cycles of a step go; `folders`: which hardware -> its co-simulation."""
-    runs = {name: read(BUILD / path / "cosim.json", "make test") for name, path in folders.items()}
+    runs = {name: read(BUILD / path / "cosim.json", "make test WHOLE=1") for name, path in folders.items()}
     rows = []
     for name, run in runs.items():
         n = run["evaluations"]

@@ -1,6 +1,6 @@
 """Write docs/results.md and its pictures from what other commands left in build/.
 
-Run by `make results` after `make test`, `make bench` and `make longrun`. Numbers are never
+Run by `make results` after `make test WHOLE=1`, `make bench` and `make longrun`. Numbers are never
 typed by hand. Exit status 2, after one line, when something has to run first.
 """
 

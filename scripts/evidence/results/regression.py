@@ -17,7 +17,7 @@ def regression() -> str:
     """
     found = sorted((BUILD / "results").glob("*.json"))
     if not found:
-        raise MissingError("build/results is empty: run `make test` first")
+        raise MissingError("build/results is empty: run `make test WHOLE=1` first")
     benches = defaultdict(lambda: defaultdict(list))
     for path in found:
         row = json.loads(path.read_text())
