@@ -235,15 +235,37 @@ def case_of(item):
     return case.params if case else {}
 
 
+def names_of(item):
+    """What the marker `nightly` may name a test by: its function, and its case."""
+    case = getattr(item, "callspec", None)
+    return {item.originalname, *([case.id] if case else [])}
+
+
+def leave_to_the_night(config, items):
+    """Leave out what is marked `nightly`; refuse to where that would be all of a module."""
+    day, night, known, named = [], [], {}, {}
+    for item in items:
+        mark, names = item.get_closest_marker("nightly"), names_of(item)
+        known.setdefault(item.path, set()).update(names)
+        named.setdefault(item.path, set()).update(mark.args if mark else ())
+        (night if mark and not names.intersection(mark.args) else day).append(item)
+    if not any("::" in word for word in config.args):  # modules are whole
+        for path, names in known.items():
+            if stale := named[path] - names:
+                raise pytest.UsageError(f"{path}: nightly names no test: {', '.join(stale)}")
+        if left := known.keys() - {item.path for item in day}:
+            raise pytest.UsageError(f"{min(left)}: nightly leaves nothing of it to `make test`")
+    config.hook.pytest_deselected(items=night)
+    items[:] = day
+
+
 def pytest_collection_modifyitems(config, items):
     if config.getoption("quick"):  # nothing that simulates more than one case of a bench
         left = [x for x in items if hasattr(x.function, "bench") or not x.path.is_relative_to(TB)]
         config.hook.pytest_deselected(items=[x for x in items if x not in left])
         items[:] = left
     if config.getoption("daily"):
-        night = [item for item in items if item.get_closest_marker("nightly")]
-        config.hook.pytest_deselected(items=night)
-        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+        leave_to_the_night(config, items)
     sim, name = config.getoption("sim"), config.getoption("config")
     have = {simulator: usable(simulator) for simulator in SIMULATORS}
     chosen, dropped = [], []

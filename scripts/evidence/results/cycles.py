@@ -7,12 +7,13 @@ from scripts import demo as demos
 from scripts.kernel.documents import read, table
 from scripts.kernel.places import BUILD, DEMOS
 
+WHOLE = "make test WHOLE=1"
 PIPELINED_UNITS = f"{PIPELINED.text} stages"
 
 
 def _cycles(hardware: str, folders: Mapping[str, str]) -> str:
     """Where the cycles of a step go; `folders`: which hardware -> its co-simulation."""
-    runs = {name: read(BUILD / path / "cosim.json", "make test WHOLE=1") for name, path in folders.items()}
+    runs = {name: read(BUILD / path / "cosim.json", WHOLE) for name, path in folders.items()}
     rows = []
     for name, run in runs.items():
         n = run["evaluations"]

@@ -2,6 +2,8 @@
 
 import re
 import subprocess
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +11,7 @@ from scripts.kernel.benches import all_benches
 from scripts.kernel.places import ROOT
 from scripts.tests import outer_make
 from scripts.tests.inner_pytest import pytest_of, pytest_of_module
+from tb.conftest import leave_to_the_night
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -63,6 +66,46 @@ def test_cases_of_the_night_are_left_out_of_the_day_alone(options, names, tmp_pa
     done = pytest_of(tmp_path / "passed.json", "tb/cosim_driver", "--collect-only", *options)
     found = re.findall(r"test_cosim_driver\[(\w+)-short\]", done.stdout)
     assert sorted(found) == names.split(), done.stdout
+
+
+CASES = ["short", "long[one]", "long[two]"]
+
+
+@pytest.mark.parametrize(
+    ("short", "long", "by_day"),
+    [
+        (None, None, CASES),
+        (None, (), CASES[:1]),
+        (None, ("two",), [CASES[0], CASES[2]]),
+        (None, ("long",), CASES),
+        ((), ("one",), CASES[1:2]),
+        ((), (), "nightly leaves nothing of it to `make test`"),
+        (None, ("tow",), "nightly names no test: tow"),
+    ],
+)
+def test_tests_of_the_night_are_left_out_of_the_day(short, long, by_day):
+    marks = {"short": short, "long": long}
+
+    def item(text):
+        name, _, case = text.rstrip("]").partition("[")
+        mark = None if marks[name] is None else pytest.mark.nightly(*marks[name]).mark
+        more = {"callspec": SimpleNamespace(id=case)} if case else {}
+        more["get_closest_marker"] = lambda kind: mark
+        return SimpleNamespace(originalname=name, path=Path("m.py"), text=text, **more)
+
+    items, dropped = [item(text) for text in CASES], []
+    hook = SimpleNamespace(pytest_deselected=lambda items: dropped.extend(items))
+    config = SimpleNamespace(args=["tests"], hook=hook)
+    if isinstance(by_day, str):
+        with pytest.raises(pytest.UsageError, match=by_day):
+            leave_to_the_night(config, items)
+    else:
+        leave_to_the_night(config, items)
+        assert [item.text for item in items] == by_day and len(items + dropped) == len(CASES)
+
+
+def test_the_nightly_runs_all_that_the_day_leaves_out():
+    assert "run: make test WHOLE=1" in (ROOT / ".github/workflows/nightly.yml").read_text()
 
 
 @pytest.mark.parametrize("bench", all_benches(), ids=lambda bench: bench.name)
