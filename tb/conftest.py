@@ -7,6 +7,7 @@ import random
 import re
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -242,13 +243,20 @@ def names_of(item):
 
 
 def leave_to_the_night(config, items):
-    """Leave out what is marked `nightly`; refuse to where that would be all of a module."""
-    day, night, known, named = [], [], {}, {}
+    """Leave out what is marked `nightly`; refuse to where that would be all of a module.
+
+    By day cases run that the marker names, and with `every=3` each third one, from the first on.
+    """
+    day, night, known, named, cases = [], [], {}, {}, Counter()
     for item in items:
         mark, names = item.get_closest_marker("nightly"), names_of(item)
+        place = cases[item.path, item.originalname]
+        cases[item.path, item.originalname] += 1
         known.setdefault(item.path, set()).update(names)
         named.setdefault(item.path, set()).update(mark.args if mark else ())
-        (night if mark and not names.intersection(mark.args) else day).append(item)
+        every = mark.kwargs.get("every") if mark else None
+        by_day = not mark or names.intersection(mark.args) or every and place % every == 0
+        (day if by_day else night).append(item)
     if not any("::" in word for word in config.args):  # modules are whole
         for path, names in known.items():
             if stale := named[path] - names:

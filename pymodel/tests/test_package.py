@@ -143,6 +143,7 @@ RUNS = (
 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
+@pytest.mark.nightly
 def test_the_installed_command_runs_its_hardware_in_an_empty_folder(installed, tmp_path):
     """And writes nothing where it is installed."""
     empty, cache = tmp_path / "empty", tmp_path / "cache"

@@ -45,6 +45,7 @@ def loops(seed):
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.nightly(every=3)
 def test_rates_with_momenta_of_any_kind(seed, base):
     """q-dot and p-dot with augmented momenta: sigma is whatever random p makes it."""
     rng = np.random.default_rng(100 + seed)

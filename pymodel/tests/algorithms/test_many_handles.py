@@ -67,6 +67,7 @@ def assert_exact(got, scenario, q, p):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 13, 20])
+@pytest.mark.nightly(every=5)
 def test_rates_of_random_trees(n, seed):
     """Largest difference seen: 8e-13; joints in the same place and several roots included."""
     rng = np.random.default_rng([n, seed])
@@ -91,6 +92,7 @@ def test_rates_of_special_trees_in_any_order_of_assembly(form, n):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(("n", "loops"), [(3, 1), (5, 1), (6, 2), (8, 2), (10, 3), (14, 4)])
+@pytest.mark.nightly(every=5)
 def test_rates_and_impulses_of_random_loops(n, loops, seed):
     """Any sigma: p is any. Largest difference of rates seen: 2e-11, median 1e-14."""
     rng = np.random.default_rng([n, loops, seed])
@@ -303,6 +305,7 @@ def test_a_whole_step(name):
 @pytest.mark.parametrize("fmt", [Format(8, 23), Format(11, 52)], ids=str)
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.nightly(every=4)
 def test_the_recorded_step_is_the_step_with_folded_zeros(name, integrator, fmt):
     """Bit for bit."""
     scenario = load(SCENARIOS / f"{name}.toml")

@@ -48,6 +48,7 @@ def nearly_closed(one, size):
 
 
 @pytest.mark.parametrize("name", CLOSED)
+@pytest.mark.nightly(every=4)
 def test_newton_step(name):
     """dq = -M^-1 J^T (J M^-1 J^T)^-1 gap; p without the share of the loops, J^T sigma.
 
@@ -70,6 +71,7 @@ def test_newton_step(name):
 
 
 @pytest.mark.parametrize("name", CLOSED)
+@pytest.mark.nightly(every=4)
 def test_gap_shrinks_quadratically(name):
     one, equations = CLOSED[name], NewtonEuler(CLOSED[name])
     left = []
@@ -86,6 +88,7 @@ def test_gap_shrinks_quadratically(name):
 
 
 @pytest.mark.parametrize("name", CLOSED)
+@pytest.mark.nightly(every=4)
 def test_closed_loops_stay(name):
     """Where nothing is open nothing moves, and the momenta are those of the tree, dT/dq-dot."""
     one, equations = CLOSED[name], NewtonEuler(CLOSED[name])

@@ -63,6 +63,7 @@ def evaluated(name, scenario, q, x, shape="balanced"):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("case", OPEN)
+@pytest.mark.nightly(every=4)
 def test_open_chains_and_trees(case, seed):
     rng = np.random.default_rng([seed, *case.encode()])
     scenario = OPEN[case](rng)
@@ -96,6 +97,7 @@ def pinocchios(scenario):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("spatial", [True, False], ids=["space", "plane"])
 @pytest.mark.parametrize("chain", [True, False], ids=["chain", "tree"])
+@pytest.mark.nightly(every=4)
 def test_joints_of_one_coordinate_against_pinocchio(chain, spatial, seed):
     rng = np.random.default_rng([seed, chain, spatial])
     joints = (REVOLUTE,) if seed % 2 else (REVOLUTE, PRISMATIC, FIXED)

@@ -114,6 +114,7 @@ def test_each_joint_alone_on_the_ground_and_on_another_body(joint):
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.nightly("hyq-floating", "iiwa14-fixed")
 def test_robots(name, floating):
     robot = urdf.load(ROBOTS / f"{name}.urdf", floating=floating, mimic=False)
     scenario = scenario_of_robot(robot)

@@ -76,6 +76,7 @@ MAKERS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.nightly(every=3)
 def test_rates_are_those_of_lagranges_equations(maker, kind):
     for seed in range(3):
         rng = np.random.default_rng([seed, 31])
@@ -219,6 +220,7 @@ def test_a_swing_keeps_its_energy():
 
 
 @pytest.mark.parametrize("maker", ["chain", "loops"])
+@pytest.mark.nightly("chain")
 def test_same_bits_on_the_model_in_native_code_and_on_the_engine(maker):
     rng = np.random.default_rng(8)
     scenario = sprung(rng, MAKERS[maker](rng), **KINDS["all"])

@@ -68,6 +68,7 @@ def worst(run, exact):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("n", SIZES)
+@pytest.mark.nightly(every=4)
 def test_rates_are_those_of_lagranges_equations(n, seed):
     scenario = random_chain(np.random.default_rng([n, seed]), n)
     q, p = state(scenario, seed)
@@ -120,6 +121,7 @@ def test_every_assembly_tree_gives_the_same(n):
 
 
 @pytest.mark.parametrize("shape", ["left", "right", build_tree("left", 1200)])
+@pytest.mark.nightly("left")
 def test_an_assembly_tree_has_any_depth(shape):
     scenario = random_chain(np.random.default_rng(1), 1200)
     q_dot, *_ = evaluate(Float64(), scenario, *state(scenario), shape)
@@ -499,6 +501,7 @@ def rounding_errors(fmt, n):
 
 
 @pytest.mark.parametrize("n", TYPICAL_BINARY32)
+@pytest.mark.nightly("2", "8", "16")
 def test_rounding_of_binary32_grows_with_the_chain(n):
     """Medians seen: 7.8e-7, 1.6e-5, 7.4e-5, 1.5e-3."""
     assert TYPICAL_BINARY32[n] / 5 < np.median(rounding_errors(BINARY32, n)) < TYPICAL_BINARY32[n]

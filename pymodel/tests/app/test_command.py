@@ -133,6 +133,7 @@ def test_compare(scenario, tmp_path, capsys):
     assert f"rows: 101 in {a}, 100 in {c}" in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 def test_plot_draws_again(scenario, tmp_path, capsys):
     out = tmp_path / "run"
     main(["simulate", str(scenario), "--arith", "float64", "--out", str(out)])

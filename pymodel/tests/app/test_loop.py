@@ -85,6 +85,7 @@ def test_float64_is_pinocchio(tmp_path):
 
 
 @pytest.mark.parametrize("target", ["native", "twin"])
+@pytest.mark.nightly("native")
 def test_other_targets_give_the_bits_of_the_model(tmp_path, capsys, target):
     words = ["loop", IIWA, "--steps", "10", "--arith", "5/10"]
     for name in ("model", target):

@@ -125,6 +125,7 @@ def test_what_cannot_run_is_one_line_and_status_2(tmp_path, capsys, name, option
 
 
 @pytest.mark.parametrize("base", [None, "blocks", "ldup"])
+@pytest.mark.nightly("blocks")
 def test_the_model_takes_every_base_and_names_it(tmp_path, base):
     """The trajectory is that of the base, and the default is the step engine's."""
     options = ["--steps", "20", *(["--base", base] if base else [])]
@@ -350,6 +351,7 @@ def test_a_run_is_handed_over_bit_for_bit(tmp_path):
     assert Handover.read(tmp_path).trajectory is None
 
 
+@pytest.mark.nightly
 def test_an_animation_on_request(tmp_path, capsys):
     options = ("--steps", "3", "--no-reference")
     assert attempt(tmp_path, "four_bar", *options, "--animate") == 0

@@ -246,6 +246,7 @@ def test_critical_path_is_the_longest_one(n):
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("fold", [False, True])
 @pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.nightly(every=3)
 def test_the_recorded_step_is_the_step(n, fold, integrator):
     """Bit for bit where nothing is folded, otherwise to rounding (sharing changes no value)."""
     scenario = random_chain(np.random.default_rng(n), n, integrator=integrator)

@@ -348,6 +348,7 @@ def test_a_negated_input_is_what_the_engine_stores(bits):
 
 
 @pytest.mark.parametrize("seed", range(60))
+@pytest.mark.nightly(every=6)
 def test_any_kernel(seed):
     """Whatever carried values do, three runs of the program are three evaluations of the graph."""
     rng = np.random.default_rng(seed)

@@ -680,6 +680,7 @@ def test_wrong_values():
     ],
 )
 @pytest.mark.parametrize("arithmetic", ["float32", "5/10"])
+@pytest.mark.nightly(every=5)
 def test_wrong_bits(words, arithmetic):
     """The code reads as many words as there are inputs, wherever they are."""
     kernel = native.build(OPERATIONS, arithmetic)
@@ -695,6 +696,7 @@ COUNTER = record(
 
 @pytest.mark.parametrize("name", ["steps", "first", "every", "save"])
 @pytest.mark.parametrize("value", [-1, 1.5, None, 1 << 63, np.int64(-2)])
+@pytest.mark.nightly(every=5)
 def test_wrong_steps(name, value):
     """A negative number of rows to keep wrote outside of the array for them."""
     kernel = native.build(COUNTER, special=COUNTER)

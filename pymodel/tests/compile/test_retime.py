@@ -80,6 +80,7 @@ def test_bits_and_operations_stay(name, options):
 
 
 @pytest.mark.parametrize("seed", range(60))
+@pytest.mark.nightly(every=6)
 def test_any_kernel_keeps_its_bits(seed):
     """Whatever carried values do, also where the program would not be shorter."""
     rng = np.random.default_rng(seed)

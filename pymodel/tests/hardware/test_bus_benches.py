@@ -41,6 +41,7 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("bugs", PLANTED)
+@pytest.mark.nightly("errors")
 def test_bugs_of_a_bus_are_red_in_the_tests_that_are_for_them(bugs, tmp_path):
     """The others, which none of them concerns, are green."""
     changes, concerned = PLANTED[bugs]

@@ -43,6 +43,7 @@ def test_one_waits_until_the_other_has_ended():
 
 
 @pytest.mark.parametrize("of_its_own", [False, True], ids=["shared", "of its own"])
+@pytest.mark.nightly("shared")
 def test_others_are_kept_out_while_files_are_shared(tmp_path, of_its_own):
     """Of a simulation with a folder of its own only the build is shared."""
     place = "-own" if of_its_own else "-shared"
@@ -63,6 +64,7 @@ def test_others_are_kept_out_while_files_are_shared(tmp_path, of_its_own):
     assert kept_out and set(kept_out) == {not of_its_own}
 
 
+@pytest.mark.nightly
 def test_what_is_simulated_is_the_text_not_a_newer_build(tmp_path):
     right, wrong = "mantissa = normal_q.carry ?", "mantissa = !normal_q.carry ?"
     for changes, result in (({}, "pass"), ({right: wrong}, "fail"), ({}, "pass")):

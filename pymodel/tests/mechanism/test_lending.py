@@ -168,6 +168,7 @@ def test_a_shaft_and_an_arm(about_axis, arithmetic, bound):
 @pytest.mark.parametrize(
     ("points", "bounds"), [(1, (1e-10, 1e-5)), (2, (2e-10, 2e-5))], ids=["single", "double"]
 )
+@pytest.mark.nightly("single")
 def test_point_masses(points, bounds):
     """The step of rk4 gives the double pendulum's 1.4e-10 rad; plain float32 has 0.8e-5."""
     scenario = point_pendulum(points)
@@ -184,6 +185,7 @@ def test_point_masses(points, bounds):
 
 @pytest.mark.parametrize("spatial", [False, True], ids=["plane", "space"])
 @pytest.mark.parametrize("seed", range(10))
+@pytest.mark.nightly(every=5)
 def test_thin_trees_against_pinocchio(seed, spatial):
     rng = np.random.default_rng(seed)
     scenario = thin(rng, 2 + seed % 4, spatial)

@@ -34,6 +34,7 @@ def test_reduction_keeps_inverse_dynamics(name, floating):
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.nightly(every=8)
 def test_reduction_keeps_inverse_dynamics_of_random_trees(seed, floating, tmp_path):
     rng = np.random.default_rng(seed)
     path = tmp_path / "random.urdf"

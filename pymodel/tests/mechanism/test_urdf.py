@@ -82,6 +82,7 @@ def test_inverse_dynamics_as_pinocchio(name, floating):
 
 @BASES
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.nightly(every=8)
 def test_random_trees_as_pinocchio(seed, floating, tmp_path):
     rng = np.random.default_rng(seed)
     path = tmp_path / "random.urdf"

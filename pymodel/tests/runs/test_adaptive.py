@@ -92,6 +92,7 @@ def test_a_short_pulse_is_not_passed_over(tmp_path, pulse, solver):
     assert run.qd[-1] == pytest.approx(impulse, abs=1e-6)
 
 
+@pytest.mark.nightly
 def test_pulses_on_loops_that_are_rebased():
     """Of two tables; corners are times of the grid, of re-basing, and others."""
     tables = [
@@ -166,6 +167,7 @@ def test_results_one_by_one_are_those_at_once(monkeypatch):
 
 
 @pytest.mark.parametrize("integrator", ["RK45", "RK23", "Radau"])
+@pytest.mark.nightly("RK45")
 def test_a_singular_posture(monkeypatch, tmp_path, capsys, integrator):
     """The rhombus with gravity along -y goes flat: steps get ever shorter there."""
     monkeypatch.setattr(adaptive, "PATIENCE", 1000)

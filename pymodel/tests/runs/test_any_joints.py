@@ -179,6 +179,7 @@ def test_what_is_drawn_in_space():
     assert skeleton.loop_pins(scenario, q).shape == (len(q), len(scenario.loops), 3)
 
 
+@pytest.mark.nightly("floating")
 def test_pictures(scenario, tmp_path):
     run = simulate(dataclasses.replace(scenario, end=scenario.step * 40))
     figures = {

@@ -28,6 +28,7 @@ def test_blocks_have_all_rows_and_none_is_alone(size):
 
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.nightly(every=4)
 def test_blocks_change_no_bit(path, monkeypatch, tmp_path):
     scenario = replace(load(path, STEPS), save=1)
     if scenario.adaptive:
@@ -122,6 +123,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
 @pytest.mark.parametrize("kind", ["model", "engine"])
+@pytest.mark.nightly("model")
 def test_memory_of_a_long_run(tmp_path, kind):
     """At most 120 bytes a row, where run, twin, reference and forces have 88 each and 72."""
     peaks, rows = [], (30_000, 90_000)

@@ -126,6 +126,7 @@ def one_joint(first, torque, steps):
 
 
 @pytest.mark.parametrize("first", OTHER_JOINTS.values(), ids=OTHER_JOINTS)
+@pytest.mark.nightly("slider", "rotated")
 def test_tables_on_other_joints_than_planar_pins(first):
     scenario = load(one_joint(first, TABLE, 80))
     run = simulate(scenario)

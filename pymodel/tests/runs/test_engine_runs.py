@@ -60,6 +60,7 @@ def check(machine, scenarios, base="ldl", rebase=0, project=0):
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("name", ["double_pendulum", "general_chain_2", "compound_pendulum"])
+@pytest.mark.nightly(every=3)
 def test_open_chains(name, integrator):
     check(ROOMY, [scenario(name, integrator=integrator)])
 
@@ -74,6 +75,7 @@ def test_random_chains(n):
 @pytest.mark.parametrize("base", ["ldl", "blocks"])
 @pytest.mark.parametrize("rebase", [0, 1, 3])
 @pytest.mark.parametrize("name", ["four_bar", "general_four_bar", "five_bar"])
+@pytest.mark.nightly(every=4)
 def test_loops(name, rebase, base):
     check(ROOMY, [scenario(name)], base, rebase)
 
@@ -81,6 +83,7 @@ def test_loops(name, rebase, base):
 @pytest.mark.parametrize("base", ["ldl", "blocks"])
 @pytest.mark.parametrize("project", [1, 3])
 @pytest.mark.parametrize("name", ["four_bar", "general_four_bar", "coupled_loops", "bennett"])
+@pytest.mark.nightly("four_bar-1-ldl", "general_four_bar-3-blocks")
 def test_projected_loops(name, project, base):
     chain = base if name.endswith("four_bar") else "ldl"
     prepared, _ = check(ROOMY, [scenario(name)], chain, project=project)
@@ -131,6 +134,7 @@ def test_random_loops():
 
 @pytest.mark.parametrize("lanes", [(1, 1), (1, 3), (3, 1), (8, 8)])
 @pytest.mark.parametrize("stages", [(0, 0, 0, 0), (2, 2, 7, 15), (6, 1, 3, 0), (1, 6, 6, 16)])
+@pytest.mark.nightly(every=4)
 def test_machines(lanes, stages):
     names = ("adders", "multipliers", "add_stages", "mul_stages", "rec_stages", "sincos_stages")
     machine = dataclasses.replace(ROOMY, **dict(zip(names, (*lanes, *stages), strict=True)))
@@ -268,6 +272,7 @@ def test_a_singular_posture_ends_the_run():
 
 @pytest.mark.parametrize("at_once", [7, 4096])
 @pytest.mark.parametrize(("names", "end"), [(["four_bar"], 0.28), (["four_bar", "five_bar"], 0.02)])
+@pytest.mark.nightly("names0-0.28-7")
 def test_rows_looked_at_together_are_those_looked_at_one_by_one(monkeypatch, names, end, at_once):
     """To a singular posture among them, and to the end of a run of two mechanisms."""
     changes = {"gravity": (0.0, -9.80665), "step": 1e-3, "end": end, "save": 2}

@@ -78,6 +78,7 @@ def pinocchio_wrenches(scenario):
 
 @pytest.mark.parametrize("spatial", [False, True], ids=["plane", "space"])
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.nightly(every=3)
 def test_trees_of_all_joints_against_pinocchio(seed, spatial):
     """Accelerations as of the articulated-body algorithm, forces as of recursive Newton-Euler.
 
@@ -170,6 +171,7 @@ def spring_pulls(scenario, q, qd):
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.nightly(every=4)
 def test_newton_and_euler_for_whole_mechanisms(name):
     """What the ground and gravity exert is the rate of the momenta, by differences along a run."""
     scenario = dataclasses.replace(

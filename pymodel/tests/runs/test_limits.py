@@ -315,6 +315,7 @@ def test_an_inertia_that_no_body_has_warns(tmp_path, capsys, inertia):
 
 
 @pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.nightly(every=3)
 def test_shipped_scenarios_do_not_warn(name):
     """Native code notes the model's conditions, which test_native_runs compares."""
     scenario = load(SCENARIOS / f"{name}.toml")

@@ -252,6 +252,7 @@ def variations(name, count, seed, **changes):
 
 @pytest.mark.parametrize("arithmetic", ["float32", "float64"])
 @pytest.mark.parametrize(("name", "options"), [("tree", {}), ("four_bar", {"rebase": 3})])
+@pytest.mark.nightly("tree-options0-float32", "four_bar-options1-float64")
 def test_many_at_once(monkeypatch, name, options, arithmetic):
     monkeypatch.setattr(native_runs, "CHUNK", 20_000)
     scenarios = variations(name, 21, seed=1)
@@ -271,6 +272,7 @@ def test_many_at_once(monkeypatch, name, options, arithmetic):
 
 
 @pytest.mark.parametrize("shape", ["left", "right"])
+@pytest.mark.nightly("left")
 def test_systems_of_any_depth_run_at_once(shape):
     """Whether two have the same structure is asked without going down their trees."""
     pendulum = shipped("double_pendulum")

@@ -213,6 +213,7 @@ def reached(axes):
 
 
 @pytest.mark.parametrize("name", ["four_bar", "slider_crank", "bennett", "tree", "andrews"])
+@pytest.mark.nightly("four_bar", "bennett")
 def test_legends_stand_inside_their_axes_and_hide_nothing(name):
     scenario, run = simulated(name, steps=20)
     kinds = [kind for kind in plots.KINDS if plots._drawn(kind, scenario)]
@@ -281,6 +282,7 @@ def test_a_mechanism_in_space_fills_its_panel(name):
         ("bennett", ["tip of body 0 (crank)", "tip of body 1 (coupler)"]),
     ],
 )
+@pytest.mark.nightly("tree-tips1")
 def test_paths_of_tips_are_drawn_and_named(name, tips):
     scenario, run = simulated(name, steps=50)
     figure = plots.plot(run, scenario)

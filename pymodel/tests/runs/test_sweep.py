@@ -586,6 +586,7 @@ def test_a_scheduler_without_workers(count, monkeypatch, caplog):
     ]
 
 
+@pytest.mark.nightly
 def test_a_scheduler_that_is_lost():
     with LocalCluster(1, threads_per_worker=1, dashboard_address="localhost:0") as found:
         address = found.scheduler_address
@@ -750,6 +751,7 @@ def is_running(process):
 
 
 @pytest.mark.reads("docs/sweeps.md")  # whose recipe it follows
+@pytest.mark.nightly
 def test_a_scheduler_with_tls(tmp_path):
     """Whoever has no certificate of its authority is told that."""
     security = certificates(tmp_path)

@@ -52,6 +52,7 @@ def test_it(simulator):
 
 
 @pytest.mark.parametrize(("ci", "outcome"), [("true", "1 passed"), ("", "1 skipped")])
+@pytest.mark.nightly("true-1 passed")
 def test_without_a_simulator_its_tests_are_skipped_but_in_ci(ci, outcome, tmp_path, monkeypatch):
     monkeypatch.setenv("CI", ci)
     done = pytest_of_module(tmp_path / "passed.json", WITHOUT, "-p", "tb.conftest")
@@ -61,6 +62,7 @@ def test_without_a_simulator_its_tests_are_skipped_but_in_ci(ci, outcome, tmp_pa
 @pytest.mark.parametrize(
     ("options", "names"), [(["--daily"], "verilator"), ([], "icarus verilator")]
 )
+@pytest.mark.nightly("options0-verilator")
 def test_cases_of_the_night_are_left_out_of_the_day_alone(options, names, tmp_path):
     """The driver's bench leaves Icarus to the night."""
     done = pytest_of(tmp_path / "passed.json", "tb/cosim_driver", "--collect-only", *options)
@@ -79,6 +81,8 @@ CASES = ["short", "long[one]", "long[two]"]
         (None, ("two",), [CASES[0], CASES[2]]),
         (None, ("long",), CASES),
         ((), ("one",), CASES[1:2]),
+        (None, 2, CASES[:2]),
+        (None, 1, CASES),
         ((), (), "nightly leaves nothing of it to `make test`"),
         (None, ("tow",), "nightly names no test: tow"),
     ],
@@ -88,7 +92,9 @@ def test_tests_of_the_night_are_left_out_of_the_day(short, long, by_day):
 
     def item(text):
         name, _, case = text.rstrip("]").partition("[")
-        mark = None if marks[name] is None else pytest.mark.nightly(*marks[name]).mark
+        given = marks[name]
+        words, more = ((), {"every": given}) if isinstance(given, int) else (given or (), {})
+        mark = None if given is None else pytest.mark.nightly(*words, **more).mark
         more = {"callspec": SimpleNamespace(id=case)} if case else {}
         more["get_closest_marker"] = lambda kind: mark
         return SimpleNamespace(originalname=name, path=Path("m.py"), text=text, **more)

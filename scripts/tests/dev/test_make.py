@@ -136,6 +136,7 @@ def make(environment):
         (["fp_add", "SEED=²"], "SEED=²: must be a whole number, 0 to 2147483647, or random"),
     ],
 )
+@pytest.mark.nightly(every=3)
 def test_what_is_refused_is_one_line_and_status_2(make, words, said):
     done = make(*words)
     assert done.returncode == 2 and not done.stdout
@@ -174,6 +175,7 @@ def test_what_is_refused_is_one_line_and_status_2(make, words, said):
         ),
     ],
 )
+@pytest.mark.nightly("vectors", "no items")
 def test_a_part_without_an_item_is_red_without_a_traceback(make, words, said):
     done = make(*words, "SIM=icarus")
     assert done.returncode == 2 and said in done.stdout and "Traceback" not in done.stdout
@@ -307,6 +309,7 @@ HOSTILE = ["a$(shell touch {0}).toml", "arm$v2.toml", 'it\'s "a b".toml', "`touc
 
 @pytest.mark.parametrize("name", HOSTILE, ids=["shell", "dollar", "quotes", "backticks"])
 @pytest.mark.parametrize("by", ["file", "folder", "variable"])
+@pytest.mark.nightly("file-shell", "folder-quotes", "variable-shell")
 def test_what_stands_in_a_variable_is_data(make, environment, tmp_path, name, by):
     """It is neither expanded nor run, by make or a shell, from the bench's folder, too."""
     ran = tmp_path / "ran"
@@ -399,6 +402,7 @@ def test_tools_that_are_installed_are_set_up_before_tests_run_them(monkeypatch, 
         pytest.param(("robot", *IIWA, "TARGET=step", "SIM=icarus"), marks=OF_STEP, id="robot"),
     ],
 )
+@pytest.mark.nightly("run")
 def test_ctrl_c_ends_everything(environment, tmp_path, words):
     out = tmp_path / "out"
     if words[0] in ("run", "robot"):
@@ -429,6 +433,7 @@ def test_ctrl_c_ends_everything(environment, tmp_path, words):
 
 
 @pytest.mark.rtl_of("step_engine")
+@pytest.mark.nightly
 def test_a_build_that_was_cut_short_is_built_again(make, tmp_path):
     """As if a power cut had left half of what Icarus compiles to."""
     words = ("run", PENDULUM, "TARGET=step", "SIM=icarus", "LANES=1+3", "STEPS=2")

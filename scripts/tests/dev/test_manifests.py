@@ -103,6 +103,7 @@ def test_every_top_has_a_target_of_lint():
 
 @needs_verilator
 @pytest.mark.parametrize("target", LINTS)
+@pytest.mark.nightly("lint_hdca_coprocessor")
 def test_fusesoc_lints(target, tmp_path):
     status, said = fusesoc(tmp_path, f"--target={target}", manifests.NAME)
     assert status == 0 and "%Warning" not in said, said
@@ -137,6 +138,7 @@ def test_the_list_works_from_any_folder(tmp_path):
 
 
 @needs_verilator
+@pytest.mark.nightly
 def test_names_of_a_design_are_free(tmp_path):
     """As docs/on_a_board.md says; among our own modules, hiding one is still a mistake."""
     (tmp_path / "own_design.sv").write_text(DESIGN)

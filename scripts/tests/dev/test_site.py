@@ -12,6 +12,7 @@ SPHINX = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "htm
 
 
 @pytest.mark.rtl_of()
+@pytest.mark.nightly
 def test_the_site_has_all_pages_and_names(tmp_path):
     words = [*SPHINX, "-c", "docs", "-d", tmp_path / "trees", ".", tmp_path / "site"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)

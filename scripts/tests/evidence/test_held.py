@@ -98,6 +98,7 @@ def test_the_flow_of_xc7_is_that_of_make_synth():
 
 
 @pytest.mark.parametrize("family", RETIMED)
+@pytest.mark.nightly("ecp5")
 def test_a_flow_that_dissolves_modules_and_compares_states_merges_them(family):
     """As docs/faults.md says: with `read_slang` alone, `-dff` leaves one copy."""
     design = json.loads(netlist(SLANG, RETIMED[family]))

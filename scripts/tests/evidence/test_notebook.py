@@ -20,6 +20,7 @@ def test_it_is_committed_without_outputs():
     assert not [cell.source for cell in cells if cell.outputs or cell.execution_count]
 
 
+@pytest.mark.nightly
 def test_every_cell_runs():
     """Bits and numbers are asserted in the notebook itself; a cell that fails ends the run."""
     cells = code_cells(executed())

@@ -103,6 +103,7 @@ def test_what_is_drawn_is_legal(name):
 @pytest.mark.parametrize(
     "module", [pytest.param(module, marks=pytest.mark.rtl_of(module)) for module in SPACES]
 )
+@pytest.mark.nightly(every=3)
 def test_legal_is_taken_and_illegal_refused(module):
     """Two random combinations, one at or beyond a limit; `make parameters COUNT=` takes more."""
     space = SPACES[module]
@@ -145,6 +146,7 @@ def test_legal_is_taken_and_illegal_refused(module):
         ("step_array", {"FUNCTIONS": 0}, "SEGMENTS 2 and FUNCTIONS 0 must be at least 2"),
     ],
 )
+@pytest.mark.nightly(every=4)
 def test_a_check_speaks_before_a_tool_stops(module, given, said):
     """Widths that would be zero or negative are none: an illegal value comes to its check."""
     space = SPACES[module]
@@ -195,6 +197,7 @@ def test_limits_and_what_is_beyond():
 
 
 @pytest.mark.parametrize("module", SPACES)
+@pytest.mark.nightly(every=4)
 def test_what_is_beyond_a_limit_is_all_that_is_illegal(module):
     """Whatever the others are, each parameter is tried at all that lies beyond its limits."""
     space, tried = SPACES[module], set()

@@ -22,6 +22,7 @@ def robot(request):
 @pytest.mark.parametrize("as_data", [False, True], ids=["numbers", "data"])
 @pytest.mark.parametrize(("name", "method"), CASES)
 @pytest.mark.parametrize("fmt", [BINARY32, Format(5, 10)], ids=["float32", "half"])
+@pytest.mark.nightly(every=5)
 def test_text_and_kernel_agree_bit_for_bit(robot, name, method, fmt, as_data):
     rng = np.random.default_rng(7)
     state = {name: rng.uniform(-1, 1) for name in inputs(robot, name, (2,))}
@@ -39,6 +40,7 @@ def test_text_and_kernel_agree_bit_for_bit(robot, name, method, fmt, as_data):
 
 
 @pytest.mark.parametrize(("name", "method"), CASES)
+@pytest.mark.nightly(every=3)
 def test_arrays_give_what_floats_give(robot, name, method):
     rng = np.random.default_rng(8)
     state = {name: rng.uniform(-1, 1, 3) for name in inputs(robot, name)}

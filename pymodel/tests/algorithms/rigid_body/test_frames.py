@@ -52,6 +52,7 @@ def test_functions_as_pinocchio(tmp_path, seed, floating, gravity):
     [("quadruped.xml", False), ("gripper.urdf", True), ("mobile_arm.urdf", False)]
     + [("tethered.urdf", False)],
 )
+@pytest.mark.nightly(every=3)
 def test_an_mjcf_mimics_and_joints_of_several_coordinates_as_pinocchio(file, floating, name):
     """An MJCF's bodies' frames are not those of their joints."""
     robot = robot_file.load(ROBOTS / file, floating)
@@ -91,6 +92,7 @@ def test_bodies_stand_where_mujoco_has_them():
 @pytest.mark.parametrize("name", [*FURTHER])
 @pytest.mark.parametrize("as_data", [False, True], ids=["numbers", "data"])
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+@pytest.mark.nightly(every=3)
 def test_text_and_kernel_agree_bit_for_bit(floating, as_data, name):
     robot = at_link(random_robot(3, 4, floating=floating), "link3")
     rng = np.random.default_rng(7)

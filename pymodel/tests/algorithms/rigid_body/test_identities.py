@@ -64,6 +64,7 @@ def test_mass_matrix_is_positive_definite(robot, state):
 
 
 @pytest.mark.parametrize("by", ["q", "qd"])
+@pytest.mark.nightly(every=5)
 def test_derivatives_of_inverse_dynamics(robot, state, by):
     found = dict(zip(("q", "qd"), function("dID", robot, state), strict=True))
     close(found[by], derivative(robot, "ID", state, by))
@@ -71,6 +72,7 @@ def test_derivatives_of_inverse_dynamics(robot, state, by):
 
 @pytest.mark.parametrize("by", ["q", "qd"])
 @pytest.mark.parametrize("method", FUNCTIONS["dFD"].methods)
+@pytest.mark.nightly(every=5)
 def test_derivatives_of_forward_dynamics(robot, state, by, method):
     found = dict(zip(("q", "qd"), function("dFD", robot, state, method), strict=True))
     close(found[by], derivative(robot, "FD", state, by))

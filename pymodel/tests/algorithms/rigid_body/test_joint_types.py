@@ -145,6 +145,7 @@ def by_pinocchio(theirs, robot, function, table, pushed):
 
 @pytest.mark.parametrize("place", ["ground", "inside"])
 @pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.nightly(every=3)
 def test_functions_as_pinocchio(kind, place, tmp_path):
     """With a wrench on the body of the joint and on one that it carries."""
     path = tmp_path / "robot.urdf"

@@ -17,6 +17,7 @@ SAME = 1e-12  # relative to the largest entry of all states
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.nightly("iiwa14-fixed", "hyq-floating")
 def test_functions_as_pinocchio(name, floating):
     robot = load(ROBOTS / f"{name}.urdf", floating)
     small, rng = reduced(robot), np.random.default_rng(9)
@@ -34,6 +35,7 @@ def test_functions_as_pinocchio(name, floating):
 
 @pytest.mark.parametrize("gravity", [(1.0, -2.0, 3.0), (0.0, 9.81, 0.0), (0.0, 0.0, 0.0)])
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+@pytest.mark.nightly(every=4)
 def test_functions_under_any_gravity(floating, gravity):
     robot = load(ROBOTS / "hyq.urdf", floating, gravity=gravity)
     assert robot.gravity_vector == pytest.approx(np.array(gravity), rel=1e-15, abs=1e-15)
@@ -49,6 +51,7 @@ def test_functions_under_any_gravity(floating, gravity):
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.nightly("iiwa14-fixed", "hyq-floating")
 def test_segments_as_pinocchio(name, floating):
     robot = load(ROBOTS / f"{name}.urdf", floating)
     states = robot_calls.random_states(reduced(robot), "dFD", STATES, seed=9)

@@ -312,6 +312,7 @@ def test_ended_from_outside():
 
 
 @pytest.mark.rtl_of()
+@pytest.mark.nightly
 def test_sigterm_keeps_what_has_passed(tmp_path):
     passed = tmp_path / "passed.json"
     done = pytest_of_module(passed, TERMINATED, "-p", "tb.conftest")
@@ -402,6 +403,7 @@ def test_of_everything():
 
 
 @pytest.mark.rtl_of()
+@pytest.mark.nightly
 def test_what_changes_meanwhile_is_not_recorded(tmp_path):
     """What depends on other files is."""
     passed = tmp_path / "passed.json"
@@ -423,6 +425,7 @@ test_it.bench = BENCH
 
 
 @pytest.mark.rtl_of("fp_add")
+@pytest.mark.nightly
 def test_a_simulation_that_runs_in_part_is_not_recorded(tmp_path):
     """What it has passed with as a whole stays known."""
     passed = tmp_path / "passed.json"

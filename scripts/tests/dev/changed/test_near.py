@@ -41,6 +41,7 @@ def pytest_configure(config):
     ("near", "wrong", "stops"),
     [(["first"], 0, True), (["other"], 0, False)],
 )
+@pytest.mark.nightly("near0-0-True-workers1", "near1-0-False-workers0")
 def test_a_red_bench_that_is_near_ends_the_session(tmp_path, workers, near, wrong, stops):
     """Once all its tests have run. The report is of this session."""
     for name, count, bad in (("first", NEAR, wrong), ("second", FAR, None)):

@@ -167,6 +167,7 @@ def test_a_vector_of_many_fails_alone(planted):
 
 
 @pytest.mark.rtl_of("inv_adjugate_2x2", "fp_recip", "fp_units")
+@pytest.mark.nightly
 def test_a_round_fails_alone_from_where_its_random_numbers_were(planted):
     """The round's operands are those that it had in the whole test."""
     planted(INVERTER, ADDER, STICKY, RARE)

@@ -313,6 +313,7 @@ def test_nobody_can_reach_the_workers(folder):
 
 @pytest.mark.rtl_of("fp_recip_stream")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.nightly("2")
 def test_a_killed_regression_goes_on(folder, number):
     process = subprocess.Popen(**slow(folder, 0), stderr=subprocess.PIPE)
     (folder / "junit.xml").write_text("nothing of old")

@@ -98,6 +98,7 @@ def test_hierarchy(tmp_path):
         ),
     ],
 )
+@pytest.mark.nightly("icarus")
 def test_what_simulators_write(tmp_path, commands, arrays):
     """Reals, ranges of one bit and upwards, unpacked arrays; parameters left out."""
     (tmp_path / "top.sv").write_text(DESIGN)

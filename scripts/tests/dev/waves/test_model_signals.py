@@ -113,6 +113,7 @@ def banks_of(params):
 
 
 @pytest.mark.rtl_of("step_engine")
+@pytest.mark.nightly
 def test_what_follows_a_wrong_store_runs(tmp_path):
     """The watched run is cut short; the scenarios behind it find the engine ready."""
     broken = planted(COSIM_STEP, tmp_path, DATAPATH, NO_FORWARDING)
@@ -124,6 +125,7 @@ def test_what_follows_a_wrong_store_runs(tmp_path):
 
 @pytest.mark.rtl_of("fp_add", "fp_mul", "fp_recip", "fp_sincos")
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+@pytest.mark.nightly("icarus")
 def test_a_red_unit(tmp_path, simulator):
     """Of a vector of lanes the one that differs is shown, with the model's below it."""
     _, wave = red(FP_ADD, tmp_path, "corners", "e5m2", ADDER, ROUNDING, simulator)
@@ -220,6 +222,7 @@ def test_a_mismatch_is_shown_where_the_bench_said_nothing():
 
 
 @pytest.mark.rtl_of("ldup_coprocessor")
+@pytest.mark.nightly
 def test_a_device_with_nothing_but_a_bus_dumps_waves():
     """The model says nothing of its ports."""
     row = LDUP.run("verilator", "serial", testcase="identity", waves=True, place="-of-a-bus")

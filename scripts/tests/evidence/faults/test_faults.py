@@ -224,6 +224,7 @@ def test_a_top_that_fails_without_a_flip_is_told_in_one_line(right, wrong, said,
     assert said.endswith("(without a flip); rerun: make ldup_coprocessor SIM=verilator WAVES=1")
 
 
+@pytest.mark.nightly
 def test_a_flip_that_hangs_the_bus_is_named(tmp_path):
     """One copy of what waits on the bus alone, without a vote: a lost bit is a lost response."""
     campaign = broken(tmp_path, HELD, VOTE, "plain_q | (inverse & turned & '0)")

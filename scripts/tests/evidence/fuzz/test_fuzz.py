@@ -122,6 +122,7 @@ TOPS |= {SMALL.name: SMALL}
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.rtl_of(TOPS[name].name)) for name in TOPS]
 )
+@pytest.mark.nightly("ldup_coprocessor")
 def test_a_top_is_its_model(name):
     row = run.fuzz(TOPS[name], 20_000, seed=2)
     assert row["reads"] + row["writes"] >= 20_000
@@ -171,6 +172,7 @@ BOUNDS = [
         for k, case in enumerate(BOUNDS)
     ],
 )
+@pytest.mark.nightly("step_engine-2")
 def test_what_is_wrong_at_a_bound_is_found(tmp_path, name, file, right, wrong):
     """One number too many, a beat less, a carry that is lost, an interrupt that is late."""
     sources = planted(tmp_path, file, right, wrong)
@@ -179,6 +181,7 @@ def test_what_is_wrong_at_a_bound_is_found(tmp_path, name, file, right, wrong):
 
 
 @pytest.mark.rtl_of("ldup_coprocessor")
+@pytest.mark.nightly
 def test_strobes_that_are_ignored_are_found(tmp_path, capsys):
     sources = planted(tmp_path, FILE, RIGHT, WRONG)
     with pytest.raises(run.MismatchError) as found:

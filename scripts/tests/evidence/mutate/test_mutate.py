@@ -377,6 +377,7 @@ def test_what_differs_in_states_that_are_not_reached_is_equivalent(netlist_of):
 
 @needs_yosys
 @pytest.mark.rtl_of("fp_sincos")
+@pytest.mark.nightly
 def test_what_differs_with_any_tables_is_equivalent_with_their_own(folder):
     """No sine of a normal binary32 number is below them; with other tables it might be."""
     netlists = Netlists(UNITS["fp_sincos"], folder)
@@ -590,6 +591,7 @@ endmodule
 
 @needs_yosys
 @pytest.mark.rtl_of()
+@pytest.mark.nightly
 def test_a_counter_is_compared_with_the_state_that_it_stands_in(netlist_of):
     clean, log, mutation = netlist_of("between", BETWEEN, "unit")
     (cell,) = re.findall(r"cell \$sub (\S+)$", clean.read_text(), re.M)
@@ -688,6 +690,7 @@ def test_a_cell_is_found_in_another_netlist(tmp_path):
 @needs_yosys
 @needs_sby
 @pytest.mark.rtl_of("coprocessor_control")
+@pytest.mark.nightly
 def test_a_proof_kills_what_no_bench_counts_to(folder, monkeypatch):
     monkeypatch.setattr(proofs, "PROOFS", chosen(["coprocessor_control"])[:1])
     module, log = "coprocessor_control", folder / "read.log"
@@ -711,6 +714,7 @@ def test_a_proof_kills_what_no_bench_counts_to(folder, monkeypatch):
 
 @needs_yosys
 @pytest.mark.rtl_of("hdca_engine", "fp_sincos")
+@pytest.mark.nightly
 def test_ports_of_modules_that_stay_are_as_wide_as_they_are(folder):
     """No fault is drawn on a bit, or by a bit, that a port does not have."""
     netlists = Netlists(UNITS["hdca_engine"], folder)
