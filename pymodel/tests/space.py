@@ -1,6 +1,7 @@
 """Mechanisms in space, and planar ones with other joints than pins, for the tests of the model."""
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -432,6 +433,7 @@ def on_base(scenario: Scenario, base: Body, angles: Sequence[float]) -> Scenario
     return closed(found, held=range(1 + found.v_slices[0].stop))
 
 
+@functools.cache  # choosing their constraints takes a second, for each of five modules
 def turning_planes() -> dict[str, Scenario]:
     """Mechanisms that are planar but for the body in space that they are on, by name.
 
@@ -532,6 +534,7 @@ def with_loops(
     return closed(dataclasses.replace(scenario, loops=tuple(loops)), held=())
 
 
+@functools.cache
 def closed_mechanisms() -> dict[str, Scenario]:
     """Mechanisms with loops of all kinds, which move, by name."""
     rng = np.random.default_rng(11)
