@@ -19,6 +19,23 @@ def unlent():
         yield
 
 
+@pytest.fixture
+def undrawn(request, monkeypatch):
+    """Pictures of runs are empty, which saves seconds, but where a test is `drawn`."""
+    if "drawn" in request.fixturenames:
+        return
+    from matplotlib.figure import Figure
+
+    from pymodel.runs import plots
+
+    monkeypatch.setattr(plots, "KINDS", dict.fromkeys(plots.KINDS, lambda *arguments: Figure()))
+
+
+@pytest.fixture
+def drawn():
+    """With its pictures, in a module whose tests are `undrawn`."""
+
+
 def pytest_configure():
     gc.set_threshold(*THRESHOLDS)
 

@@ -243,6 +243,7 @@ NEAR_POINTS = {"name": "p", "gravity": [0.0, -9.81], "time": TIME, "body": [POIN
 @pytest.mark.parametrize("target", ["model", "native"])
 @pytest.mark.usefixtures("unlent")
 @pytest.mark.nightly("native")
+@pytest.mark.usefixtures("undrawn")
 def test_a_run_that_rounding_has_spoiled_says_so_as_the_command_does(tmp_path, capsys, target):
     path = tmp_path / "p.toml"
     pymodel.write_scenario(path, pymodel.load(NEAR_POINTS))
@@ -272,6 +273,7 @@ def test_a_run_that_ends_early_has_its_warnings():
 
 @pytest.mark.parametrize("target", ["model", "native"])
 @pytest.mark.nightly("native")
+@pytest.mark.usefixtures("undrawn")
 def test_a_run_ends_where_an_energy_is_not_finite(tmp_path, capsys, target):
     """As the command's does."""
     bar = {"mass": 1.0, "inertia": 1.0, "com": [0.0, 0.0], "tip": [0.2, 0.0], "qd": 1e160}

@@ -65,7 +65,7 @@ BENCH = array.bench(
             rtl_parameters(NARROW),
             {"jobs": [IIWA], "stalls": 0.3},
             ("verilator",),
-            daily={"jobs": [calls("iiwa14", FUNCTIONS, rows=32)]},
+            daily={"jobs": [calls("iiwa14", FUNCTIONS, rows=32)], "quick": True},
         ),
         Config(
             array.CONFIG,
@@ -108,7 +108,8 @@ BENCH = array.bench(
                 "jobs": [
                     mechanisms("double_pendulum", 100, 10, 64),
                     mechanisms("four_bar", 100, 10, 64),
-                ]
+                ],
+                "quick": True,
             },
         ),
     ]

@@ -17,6 +17,8 @@ from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import column_names, read_csv, write_csv
 from pymodel.tests.places import ROOT
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 SCENARIO = (
     (ROOT / "scenarios" / "double_pendulum.toml").read_text().replace("end = 1.0", "end = 0.01")
 )
@@ -36,6 +38,7 @@ def lines(capsys):
     return err.splitlines()
 
 
+@pytest.mark.usefixtures("drawn")
 def test_simulate_writes_what_the_contract_asks_for(scenario, tmp_path, capsys):
     out = tmp_path / "run"
     assert main(["simulate", str(scenario), "--out", str(out)]) == 0
@@ -134,6 +137,7 @@ def test_compare(scenario, tmp_path, capsys):
 
 
 @pytest.mark.nightly
+@pytest.mark.usefixtures("drawn")
 def test_plot_draws_again(scenario, tmp_path, capsys):
     out = tmp_path / "run"
     main(["simulate", str(scenario), "--arith", "float64", "--out", str(out)])

@@ -26,6 +26,8 @@ from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import read_csv
 from pymodel.tests.places import SCENARIOS
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 BAD_INPUT, DIFFERS = 2, 1
 
 
@@ -434,6 +436,7 @@ def test_results_go_below_build_runs_by_default(tmp_path, monkeypatch, capsys):
     assert {path.parent for path in Path().rglob("*.csv")} == {Path("build/runs/synth")}
 
 
+@pytest.mark.usefixtures("drawn")
 def test_pictures_are_shown_on_request(tmp_path, monkeypatch, capsys):
     shown = []
     monkeypatch.setattr("pymodel.runs.show.show", shown.extend)

@@ -21,6 +21,8 @@ from pymodel.runs.backends import BACKENDS
 from pymodel.runs.simulate import simulate
 from pymodel.tests.places import SCENARIOS
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 CART = """
 name = "cart"
 gravity = [0.0, 0.0]

@@ -19,6 +19,8 @@ from pymodel.runs.summary import print_summary
 from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv
 from pymodel.tests.places import SCENARIOS
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 PLOTS = {*pictures.FILES, pictures.CONSERVED_FILE}  # of a double pendulum, which is conservative
 ALL_FILES = PLOTS | {"run.csv", "reference.csv", "float64.csv", "summary.json", "scenario.toml"}
 
@@ -103,6 +105,7 @@ def is_picture(path):
     return data.startswith(b"\x89PNG\r\n") and width > 900 and height > 500 and len(data) > 10_000
 
 
+@pytest.mark.usefixtures("drawn")
 def test_files_and_the_parts_of_the_kinetic_difference(tmp_path, scenario, exact):
     twin = shifted(exact, "kinetic", 50, 3e-3)
     run = shifted(shifted(twin, "kinetic", 50, 1e-3), "q", 70, [0.0, -2e-3])
@@ -164,6 +167,7 @@ def test_a_run_that_stopped_early_is_compared_as_far_as_it_went(tmp_path, scenar
     assert len(read_csv(tmp_path / "float64.csv")) == 80
 
 
+@pytest.mark.usefixtures("drawn")
 def test_loops_have_a_reference_and_a_picture_of_their_own(tmp_path):
     scenario = dataclasses.replace(load(SCENARIOS / "four_bar.toml"), end=0.01)
     t = scenario.times
@@ -191,7 +195,6 @@ def test_a_reference_that_ends_at_a_singular_posture_is_kept_until_there(tmp_pat
     differences = summary["differences_to_reference"]
     assert differences["kinetic"]["max"] == worst
     assert all(0 < row["max"] and row["time_s"] <= exact.t[-1] for row in differences.values())
-    assert all(is_picture(tmp_path / name) for name in PLOTS | {pictures.LOOP_FILE})
     assert len(files.replot(tmp_path)) == 5
     assert "reference ends at" in printed(summary, tmp_path)
 
@@ -211,6 +214,7 @@ def test_numbers_that_are_not_finite_are_refused_by_name(tmp_path, scenario, exa
 
 
 @pytest.mark.parametrize("shape", ["chain", "tree"])
+@pytest.mark.usefixtures("drawn")
 def test_many_joints_and_trees_can_be_drawn(tmp_path, shape):
     scenario = load(SCENARIOS / "chain_8.toml")
     extra = (dataclasses.replace(scenario.bodies[-1], parent=2 if shape == "tree" else 7),) * 4
@@ -226,6 +230,7 @@ def test_without_the_mechanism_there_is_no_overview(tmp_path, exact):
     assert [path.name for path in paths] == list(pictures.FILES[:2])
 
 
+@pytest.mark.usefixtures("drawn")
 def test_replot(tmp_path, scenario, exact):
     finish(scenario, exact, tmp_path, twin=shifted(exact, "kinetic", 3, 1e-3))
     before = {name: (tmp_path / name).read_bytes() for name in PLOTS}

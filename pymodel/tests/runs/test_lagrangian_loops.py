@@ -21,6 +21,8 @@ from pymodel.runs.trajectory import read_csv
 from pymodel.tests import loops
 from pymodel.tests.places import SCENARIOS
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 FILES = ("four_bar", "general_four_bar", "five_bar")
 STEP = 1e-30  # of complex derivatives, which are exact to rounding
 

@@ -24,6 +24,8 @@ from pymodel.runs.simulate import simulate
 from pymodel.runs.targets import simulate as api_simulate
 from pymodel.tests.places import SCENARIOS
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 SHIPPED = sorted(path.stem for path in SCENARIOS.glob("*.toml"))
 ARITHMETICS = ("float32", "float64")
 HARDWARE = HardwareResult(

@@ -19,6 +19,8 @@ from pymodel.tests.calibration import error_of, points, velocities
 from pymodel.tests.places import SCENARIOS
 from pymodel.tests.thin import shaft_and_arm
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 FLOAT32 = BitExact(fold=True)
 
 

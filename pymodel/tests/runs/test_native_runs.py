@@ -21,6 +21,8 @@ from pymodel.runs import engine_runs, native_runs, session
 from pymodel.runs.simulate import simulate
 from pymodel.tests.places import SCENARIOS
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 STEPS = 150
 NOTED = ("flags", "condition", "condition_time", "joint_condition", "joint_condition_time")
 NOTED += ("spring_lengths",)

@@ -15,6 +15,8 @@ from pymodel.mechanism.checks import size
 from pymodel.runs.judgement import GAP_WARNING, warnings_of
 from pymodel.tests.places import SCENARIOS
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 GENERAL = str(SCENARIOS / "general_four_bar.toml")
 LOOP, CHAIN = str(SCENARIOS / "four_bar.toml"), str(SCENARIOS / "double_pendulum.toml")
 
