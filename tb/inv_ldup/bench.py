@@ -47,13 +47,13 @@ BENCH = Bench(
         # The first reciprocal ends while multipliers still hold what a reset cut short.
         _config(2, False, HALF, stages=(0, 5, 0), sims=SIMULATORS, icarus=20, nightly=VERILATOR),
         _config(3, True, HALF, stages=(1, 0, 2)),
-        _config(3, False, nightly=VERILATOR),
+        _config(3, False),
         _config(4, True, sims=SIMULATORS, icarus=21, nightly=("icarus",)),
         _config(4, False, sims=SIMULATORS, icarus=40, nightly=VERILATOR),
         _config(4, True, stages=(2, 3, 4), runs=500, nightly=VERILATOR),
         _config(4, False, stages=(2, 3, 4), runs=500),
         _config(6, True, HALF, runs=600, nightly=VERILATOR),
-        _config(6, False, runs=600, nightly=VERILATOR),
+        _config(6, False, runs=600),
     ],
     random=RandomConfigs(
         {"N": range(2, 9), "PARALLEL": range(2)} | FORMATS | ENGINE_STAGES,
