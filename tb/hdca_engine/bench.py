@@ -34,9 +34,7 @@ BENCH = Bench(
         _config("two-passes", runs=2000, nightly=("icarus",)),
         _config("one-pass", passes=1, runs=2000, nightly=("icarus",)),
         _config("pipelined", stages=(3, 2, 6), nightly=("icarus",)),
-        _config(
-            "one-pass-pipelined", passes=1, stages=(1, 4, 5), sims=VERILATOR, nightly=VERILATOR
-        ),
+        _config("one-pass-pipelined", passes=1, stages=(1, 4, 5), sims=VERILATOR),
         _config("half", fmt=(5, 10), nightly=VERILATOR),
         _config("bfloat16", fmt=(8, 7), passes=1, sims=VERILATOR, nightly=VERILATOR),
         _config("binary64", fmt=(11, 52), sims=VERILATOR, nightly=VERILATOR),
