@@ -7,7 +7,6 @@ import random
 import re
 import sys
 import tempfile
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from pymodel.hardware.bench import DEFAULT_SEED, MAX_SEED, PART
 from pymodel.hardware.places import BUILD
 from pymodel.hardware.simulators import SIMULATORS, usable
 from tb.common import interrupt
+from tb.common.nights import leave_to_the_night
 
 ALL = "all"
 SIM = BUILD / "sim"
@@ -234,37 +234,6 @@ def case_of(item):
     """The parameters of a test; none of one that is not parametrized."""
     case = getattr(item, "callspec", None)
     return case.params if case else {}
-
-
-def names_of(item):
-    """What the marker `nightly` may name a test by: its function, and its case."""
-    case = getattr(item, "callspec", None)
-    return {item.originalname, *([case.id] if case else [])}
-
-
-def leave_to_the_night(config, items):
-    """Leave out what is marked `nightly`; refuse to where that would be all of a module.
-
-    By day cases run that the marker names, and with `every=3` each third one, from the first on.
-    """
-    day, night, known, named, cases = [], [], {}, {}, Counter()
-    for item in items:
-        mark, names = item.get_closest_marker("nightly"), names_of(item)
-        place = cases[item.path, item.originalname]
-        cases[item.path, item.originalname] += 1
-        known.setdefault(item.path, set()).update(names)
-        named.setdefault(item.path, set()).update(mark.args if mark else ())
-        every = mark.kwargs.get("every") if mark else None
-        by_day = not mark or names.intersection(mark.args) or every and place % every == 0
-        (day if by_day else night).append(item)
-    if not any("::" in word for word in config.args):  # modules are whole
-        for path, names in known.items():
-            if stale := named[path] - names:
-                raise pytest.UsageError(f"{path}: nightly names no test: {', '.join(stale)}")
-        if left := known.keys() - {item.path for item in day}:
-            raise pytest.UsageError(f"{min(left)}: nightly leaves nothing of it to `make test`")
-    config.hook.pytest_deselected(items=night)
-    items[:] = day
 
 
 def pytest_collection_modifyitems(config, items):

@@ -11,7 +11,7 @@ from scripts.kernel.benches import all_benches
 from scripts.kernel.places import ROOT
 from scripts.tests import outer_make
 from scripts.tests.inner_pytest import pytest_of, pytest_of_module
-from tb.conftest import leave_to_the_night
+from tb.common.nights import leave_to_the_night
 
 pytestmark = pytest.mark.rtl_of()
 
