@@ -14,6 +14,7 @@ from pymodel.compile.kernel import Kernel
 from pymodel.compile.robot_kernels import recorded
 from pymodel.control.se3 import OPTIONS
 from pymodel.mechanism.robot import Robot
+from pymodel.runs.input_error import InputError
 
 _SOURCE = Path(__file__).with_name("ddp.c")
 _DECLARATIONS = """
@@ -92,9 +93,16 @@ class Motion:
         s.
     method : str
         ``step`` (semi-implicit Euler) or ``rk4``.
+
+    Raises
+    ------
+    InputError
+        If the robot has a quaternion.
     """
 
     def __init__(self, robot: Robot, step: float, method: str) -> None:
+        if robot.nq != robot.nv:
+            raise InputError(f"plans of {robot.name}: take a fixed base, and no quaternions")
         self.robot, self.step = robot, step
         self.nx, self.nu = 2 * robot.nv, robot.nv
         self._moves = native.build(recorded(robot, method), "float64")

@@ -236,11 +236,34 @@ def _steps(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict
     for row, (q, qd, tau, h) in enumerate(zip(*states, strict=True)):
         held = {f"tau{k}": np.array([x]) for k, x in enumerate(tau)}
         held |= {name: column[row : row + 1] for name, column in wrenches.items()}
-        after, by = method(partial(_accelerations, robot, held), q, qd, float(h[0]))
+        accelerations, integrate = (
+            partial(_accelerations, robot, held),
+            partial(_integrated, robot),
+        )
+        after, by = method(accelerations, integrate, q, qd, float(h[0]))
         parts = np.split(by, [2 * robot.nv], axis=1) if function.startswith("d") else [after]
         found.append(np.concatenate([np.ravel(x) for x in parts]))
     names = [name for kind in ALL[function].gives for name in columns(robot, kind)]
     return dict(zip(names, np.array(found).T, strict=True))
+
+
+def _integrated(
+    robot: Robot, q: np.ndarray, way: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q after a displacement, and its derivatives by q and by the displacement."""
+    groups = {4: pinocchio.liegroups.SO3(), 7: pinocchio.liegroups.SE3()}
+    after, by_q, by_way, first = q.copy(), np.eye(len(way)), np.eye(len(way)), 0
+    for own in robot.coordinates:
+        if len(own) == 1:
+            after[own] += way[first]
+        elif own:
+            group, dofs = groups[len(own)], slice(first, first + len(own) - 1)
+            given = q[own], way[dofs]
+            after[own] = group.integrate(*given)
+            by_q[dofs, dofs] = group.dIntegrate_dq(*given)
+            by_way[dofs, dofs] = group.dIntegrate_dv(*given)
+        first += len(own) - (len(own) > 1)
+    return after, by_q, by_way
 
 
 def _accelerations(

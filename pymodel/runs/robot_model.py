@@ -347,9 +347,10 @@ class RobotModel:
         h: float | np.ndarray,
         f_ext: Wrenches | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """q (..., nv) and qd (..., nv) after a step of h (...), s: semi-implicit Euler.
+        """q (..., nq) and qd (..., nv) after a step of h (...), s: semi-implicit Euler.
 
-        Torques and wrenches are held. Only of robots whose coordinates add: without quaternions.
+        Torques and wrenches are held. Quaternions move by the exponential, as by Pinocchio's
+        ``integrate``.
         """
         q, qd = self._call("step", f_ext, q=q, qd=qd, tau=tau, h=_column(h))
         return q, qd
@@ -364,7 +365,7 @@ class RobotModel:
     ) -> tuple[np.ndarray, np.ndarray]:
         """A, shape (..., 2 nv, 2 nv), and B, shape (..., 2 nv, nv): of (q, qd) after :meth:`step`.
 
-        By (q, qd) and by tau before it, by the chain rule.
+        By (q, qd) and by tau before it, by the chain rule; of and by q in the tangent space.
         """
         by_state, by_torque = self._call("dstep", f_ext, q=q, qd=qd, tau=tau, h=_column(h))
         return by_state, by_torque

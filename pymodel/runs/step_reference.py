@@ -4,34 +4,38 @@ from collections.abc import Callable
 
 import numpy as np
 
+#: q, displacement (nv,) -> q after it, and its derivatives by q and by the displacement, (nv, nv).
+Integration = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
 #: q, qd -> accelerations (nv,), and their derivatives by (q, qd, tau), (nv, 3 nv).
 Accelerations = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 def step(
-    accelerations: Accelerations, q: np.ndarray, qd: np.ndarray, h: float
+    accelerations: Accelerations, integrate: Integration, q: np.ndarray, qd: np.ndarray, h: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Step rates first, then coordinates by the new rates.
 
     Returns
     -------
-    x : ndarray, shape (2 nv,)
+    x : ndarray, shape (nq + nv,)
         q and qd after the step.
     by : ndarray, shape (2 nv, 3 nv)
-        Its derivatives by (q, qd, tau).
+        Its derivatives by (q, qd, tau), those of and by q in the tangent space.
     """
-    begin, rates = np.concatenate([q, qd]), _rates(accelerations)
-    slope, by = rates(begin, _unit(len(q)))
-    n = len(q)
-    qd = qd + h * slope[n:]
-    by_qd = _unit(n)[n:] + h * by[n:]
-    return np.concatenate([q + h * qd, qd]), np.vstack([_unit(n)[:n] + h * by_qd, by_qd])
+    n = len(qd)
+    qdd, by = accelerations(q, qd)
+    qd = qd + h * qdd
+    by_qd = _unit(n)[n:] + h * by
+    after, by_start, by_way = integrate(q, h * qd)
+    by_q = by_start @ _unit(n)[:n] + by_way @ (h * by_qd)
+    return np.concatenate([after, qd]), np.vstack([by_q, by_qd])
 
 
 def rk4(
-    accelerations: Accelerations, q: np.ndarray, qd: np.ndarray, h: float
+    accelerations: Accelerations, integrate: Integration, q: np.ndarray, qd: np.ndarray, h: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Step by the classical method of order 4; returns what :func:`step` does."""
+    """Step by the classical method of order 4, of coordinates that add: else as :func:`step`."""
     begin, unit, rates = np.concatenate([q, qd]), _unit(len(q)), _rates(accelerations)
     slopes = [rates(begin, unit)]
     for share in (0.5, 0.5, 1.0):

@@ -266,7 +266,7 @@ def suited(robot: Robot, function: str) -> Robot:
     InputError
         If it tells of one link, and :func:`pymodel.mechanism.robot.at_link` has named none; if it
         is ``com``, and what moves has no mass; if it is of constrained dynamics, as
-        :func:`require_loops` says.
+        :func:`require_loops` says; if it is a Runge-Kutta step of a robot with quaternions.
     """
     signature = ALL[function]
     if function in CONSTRAINED:
@@ -275,10 +275,10 @@ def suited(robot: Robot, function: str) -> Robot:
         raise InputError(f"{function} of {robot.name}: needs the name of a link")
     if function == "com" and not sum(link.mass for link in robot.links) > 0:
         raise InputError(f"com of {robot.name}: what moves has no mass")
-    if function in STEPS and robot.nq != robot.nv:
+    if function in ("rk4", "drk4") and robot.nq != robot.nv:
         raise InputError(
             f"{function} of {robot.name}: takes coordinates that add; quaternions, of a free base "
-            "or a ball joint, do not, and only FD and dFD take them"
+            "or a ball joint, do not: `step` and `dstep` take them"
         )
     return robot if signature.whole else reduced(robot)
 
@@ -629,8 +629,10 @@ def _sensitivities(given: Arguments, method: str) -> dict[str, Term]:
         forces = driving_forces(tree, given.vector("tau"), given.external)
         qdd = multiplied(tree.coupling, inverse_mass, forces)
         by_q, by_qd = (
-            {place: -x for place, x in steps.product(terms, inverse_mass, matrix).items()}
-            for matrix in derivatives(tree, qdd, given.external)
+            _by_motion(tree, name, inverse_mass, matrix)
+            for name, matrix in zip(
+                ("dqdd_dq", "dqdd_dqd"), derivatives(tree, qdd, given.external), strict=True
+            )
         )
         return steps.Dynamics(qdd, by_q, by_qd, inverse_mass)
 
@@ -641,9 +643,20 @@ def _sensitivities(given: Arguments, method: str) -> dict[str, Term]:
     return _matrix("a", by_state) | _matrix("b", by_torque)
 
 
+def _by_motion(tree: Tree, name: str, inverse_mass: Sparse, matrix: Sparse) -> Sparse:
+    """-M^-1 dtau, but for columns of a floating base that are known."""
+    known = {k: known_column(tree, name, k) for k in range(tree.coupling.nv)}
+    others = {(i, k): x for (i, k), x in matrix.items() if known[k] is None}
+    product = steps.product(tree.terms, inverse_mass, others)
+    found = {place: -x for place, x in product.items()}
+    for k, column in known.items():
+        found |= {(i, k): x for i, x in enumerate(column or []) if not x.is_zero}
+    return found
+
+
 def _advanced(given: Arguments, dynamics: steps.StateDynamics, method: str) -> steps.State:
     q, qd, h = given.vector("q"), given.vector("qd"), given.given["h"]
-    return steps.advanced(given.terms, q, qd, h, dynamics, method)
+    return steps.advanced(given.terms, given.robot, q, qd, h, dynamics, method)
 
 
 _EVALUATE: dict[str, Callable[[Arguments, str], dict[str, Any]]] = {

@@ -3,14 +3,17 @@
 What a controller that looks ahead needs: x+ = f(x, u) with x = (q, qd), where u = tau is held over
 the step, A = df/dx and B = df/du. A stage evaluates forward dynamics and, for sensitivities, their
 derivatives dFD and Minv (paper 002, section II): by (q, qd, tau) it changes by
-F_q dq + F_qd dqd + (0, 0, M^-1). Coordinates add, so that there may be no quaternion among them.
+F_q dq + F_qd dqd + (0, 0, M^-1). Where there are quaternions, q moves by :mod:`manifold`, and
+derivatives by and of q are in the tangent space; Runge-Kutta stages take coordinates that add.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from pymodel.algorithms.rigid_body import manifold
 from pymodel.algorithms.rigid_body.coupling import Sparse
 from pymodel.arith.terms import Term, Terms
+from pymodel.mechanism.robot import Robot
 
 Vector = list[Term]
 
@@ -51,13 +54,21 @@ StateDynamics = Callable[[Vector, Vector], Dynamics]
 
 
 def advanced(
-    terms: Terms[Any], q: Vector, qd: Vector, step: Term, dynamics: StateDynamics, method: str
+    terms: Terms[Any],
+    robot: Robot,
+    q: Vector,
+    qd: Vector,
+    step: Term,
+    dynamics: StateDynamics,
+    method: str,
 ) -> State:
     """Advance by a time step.
 
     Parameters
     ----------
     terms : Terms
+    robot : Robot
+        What moves; with a quaternion only by :data:`EULER`.
     q, qd : list of Term
         rad, m; rad/s, m/s.
     step : Term
@@ -72,7 +83,7 @@ def advanced(
     State
         Sensitivities are empty where `dynamics` gives none.
     """
-    n = len(q)
+    n = len(qd)
     own = range(n)
     begin = State(q, qd, {(i, i): terms.one for i in own}, {(i, n + i): terms.one for i in own})
 
@@ -86,12 +97,16 @@ def advanced(
 
     def moved(h: Term, rates: Sequence[State], of: Sequence[Stage]) -> State:
         """Where the robot is after h at the sum of some rates and accelerations."""
+        way = [h * terms.total(s.qd[i] for s in rates) for i in own]
         return State(
-            [x + h * terms.total(s.qd[i] for s in rates) for i, x in enumerate(q)],
+            manifold.moved(terms, robot, q, way),
             [x + h * terms.total(s.qdd[i] for s in of) for i, x in enumerate(qd)],
-            _moved(terms, begin.by_q, h, [s.by_qd for s in rates]),
+            _moved(terms, begin.by_q, h, [s.by_qd for s in rates], manifold_of(way)),
             _moved(terms, begin.by_qd, h, [s.by for s in of]),
         )
+
+    def manifold_of(way: Vector) -> tuple[Sparse, Sparse] | None:
+        return manifold.changes(terms, robot, way) if manifold.joints(robot) else None
 
     first = stage(begin)
     if method == EULER:
@@ -112,10 +127,25 @@ def _sum(terms: Terms[Any], parts: Sequence[Sparse]) -> Sparse:
     return {place: x for place, x in found.items() if not x.is_zero}
 
 
-def _moved(terms: Terms[Any], begin: Sparse, h: Term, rates: Sequence[Sparse]) -> Sparse:
+def _moved(
+    terms: Terms[Any],
+    begin: Sparse,
+    h: Term,
+    rates: Sequence[Sparse],
+    changes: tuple[Sparse, Sparse] | None = None,
+) -> Sparse:
+    """Derivatives of what moves for h at the sum of some rates, where it does not just add."""
     if not all(rates):
         return {}
-    return _sum(terms, [begin, {place: h * x for place, x in _sum(terms, rates).items()}])
+    way = {place: h * x for place, x in _sum(terms, rates).items()}
+    if changes is None:
+        return _sum(terms, [begin, way])
+    by_start, by_way = changes
+    turning = {i for i, _ in by_start}
+    rest = [
+        {place: x for place, x in part.items() if place[0] not in turning} for part in (begin, way)
+    ]
+    return _sum(terms, [*rest, product(terms, by_start, begin), product(terms, by_way, way)])
 
 
 def product(terms: Terms[Any], a: Sparse, b: Sparse) -> Sparse:

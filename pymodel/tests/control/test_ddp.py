@@ -10,6 +10,7 @@ from pymodel.control.motion import Approximation, Motion, Policy
 from pymodel.control.receding import Plant, drive, heavier
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
+from pymodel.runs.input_error import InputError
 from pymodel.runs.robot_model import RobotModel
 from pymodel.tests.robots import ROBOTS
 
@@ -241,3 +242,10 @@ def test_a_step_within_limits_is_the_least_of_its_quadratic_programme(motion, se
         options={"ftol": 1e-15, "gtol": 1e-12},
     )
     np.testing.assert_allclose(found[0][0], wanted.x, atol=1e-8)
+
+
+def test_quaternions_are_refused():
+    with pytest.raises(
+        InputError, match="plans of tethered: take a fixed base, and no quaternions"
+    ):
+        Motion(reduced(robot_file.load(ROBOTS / "tethered.urdf")), STEP, "step")

@@ -17,11 +17,18 @@ STATES = 20
 SAME = 1e-11  # relative to the largest entry of all states
 
 
-@pytest.mark.parametrize("name", [*STEPS])
-@pytest.mark.parametrize("file", ["iiwa14.urdf", "gripper.urdf"])
-def test_steps_as_with_pinocchios_accelerations(file, name):
-    """Joints that mimic others among them; gravity that slants."""
-    robot = robot_file.load(ROBOTS / file, gravity=(1.0, -2.0, 3.0))
+SLANTED = (1.0, -2.0, 3.0)
+TURNING = [("gripper.urdf", True), ("tethered.urdf", False)]  # with quaternions
+
+
+@pytest.mark.parametrize(
+    ("file", "floating", "name"),
+    [(file, False, name) for file in ("iiwa14.urdf", "gripper.urdf") for name in STEPS]
+    + [(*case, name) for case in TURNING for name in ("step", "dstep")],
+)
+def test_steps_as_with_pinocchios_accelerations(file, floating, name):
+    """Joints that mimic others among them, floating bases, ball and floating joints."""
+    robot = robot_file.load(ROBOTS / file, floating, gravity=SLANTED)
     table = robot_calls.random_states(robot, name, STATES, seed=9)
     found = robot_calls.call(robot, name, table).table
     assert relative_error(found, pinocchio_reference.call(robot, name, table)) < SAME
@@ -69,9 +76,11 @@ def test_orders_of_the_methods():
     assert error("rk4_step", 1) / error("rk4_step", 2) == pytest.approx(16.0, abs=4.0)
 
 
-@pytest.mark.parametrize("name", [*STEPS])
-def test_text_and_kernel_agree_bit_for_bit(name):
-    robot, rng = robot_file.load(ROBOTS / "gripper.urdf"), np.random.default_rng(7)
+@pytest.mark.parametrize(
+    ("name", "floating"), [*((name, False) for name in STEPS), ("dstep", True)]
+)
+def test_text_and_kernel_agree_bit_for_bit(name, floating):
+    robot, rng = robot_file.load(ROBOTS / "gripper.urdf", floating), np.random.default_rng(7)
     state = {column: rng.uniform(-1, 1) for column in inputs(robot, name)}
     direct, by_graph = BitExact(BINARY32), BitExact(BINARY32)
     given = {column: direct.const(x) for column, x in state.items()}
@@ -83,9 +92,9 @@ def test_text_and_kernel_agree_bit_for_bit(name):
     }
 
 
-@pytest.mark.parametrize(("file", "floating"), [("tethered.urdf", False), ("gripper.urdf", True)])
-def test_quaternions_are_refused(file, floating):
+@pytest.mark.parametrize(("file", "floating"), TURNING)
+def test_stages_of_quaternions_are_refused(file, floating):
     robot = RobotModel(robot_file.load(ROBOTS / file, floating))
     rows = np.zeros(robot.nq), np.zeros(robot.nv), np.zeros(robot.nv)
-    with pytest.raises(InputError, match="step of .*: takes coordinates that add; quaternions"):
-        robot.step(*rows, 0.01)
+    with pytest.raises(InputError, match="rk4 of .*: takes coordinates that add; quaternions"):
+        robot.rk4_step(*rows, 0.01)
