@@ -6,6 +6,7 @@ fp/fp_round.sv
 fp/fp_add.sv
 fp/fp_mul.sv
 fp/fp_rows.sv
+fp/fp_product.sv
 fp/fp_recip_operand.sv
 fp/fp_recip_pack.sv
 fp/fp_recip_array.sv

@@ -5,6 +5,7 @@ rtl/fp/fp_round.sv
 rtl/fp/fp_add.sv
 rtl/fp/fp_mul.sv
 rtl/fp/fp_rows.sv
+rtl/fp/fp_product.sv
 rtl/fp/fp_recip_operand.sv
 rtl/fp/fp_recip_pack.sv
 rtl/fp/fp_recip_array.sv

@@ -5,7 +5,7 @@
 #define STEP_ARRAY_ID 0x000u /* RO: ASCII `SARR` */
 #define STEP_ARRAY_VERSION 0x004u /* RO: major << 16 | minor */
 #define STEP_ARRAY_VERSION_MAJOR 1u
-#define STEP_ARRAY_VERSION_MINOR 1u
+#define STEP_ARRAY_VERSION_MINOR 2u
 #define STEP_ARRAY_CONFIG 0x008u /* RO: parameters of this instance */
 #define STEP_ARRAY_CONFIG_EXP_W_SHIFT 0u
 #define STEP_ARRAY_CONFIG_EXP_W_MASK 0x0000000fu
@@ -63,6 +63,8 @@
 #define STEP_ARRAY_LANES_READ_STAGES_MASK 0x03000000u
 #define STEP_ARRAY_LANES_OPERAND_STAGES_SHIFT 26u
 #define STEP_ARRAY_LANES_OPERAND_STAGES_MASK 0x04000000u
+#define STEP_ARRAY_LANES_RARE_LOGIC_SHIFT 27u
+#define STEP_ARRAY_LANES_RARE_LOGIC_MASK 0x08000000u
 #define STEP_ARRAY_FILE_DEPTH 0x044u /* RO: registers of a bank, for each context */
 #define STEP_ARRAY_PROGRAM_DEPTH 0x048u /* RO: words of the program memory */
 #define STEP_ARRAY_IN_DEPTH 0x04cu /* RO: inputs that a call can have */

@@ -5,7 +5,7 @@
 #define STEP_ENGINE_ID 0x000u /* RO: ASCII `STEP` */
 #define STEP_ENGINE_VERSION 0x004u /* RO: major << 16 | minor */
 #define STEP_ENGINE_VERSION_MAJOR 1u
-#define STEP_ENGINE_VERSION_MINOR 3u
+#define STEP_ENGINE_VERSION_MINOR 4u
 #define STEP_ENGINE_CONFIG 0x008u /* RO: parameters of this instance */
 #define STEP_ENGINE_CONFIG_EXP_W_SHIFT 0u
 #define STEP_ENGINE_CONFIG_EXP_W_MASK 0x0000000fu
@@ -61,6 +61,8 @@
 #define STEP_ENGINE_LANES_READ_STAGES_MASK 0x03000000u
 #define STEP_ENGINE_LANES_OPERAND_STAGES_SHIFT 26u
 #define STEP_ENGINE_LANES_OPERAND_STAGES_MASK 0x04000000u
+#define STEP_ENGINE_LANES_RARE_LOGIC_SHIFT 27u
+#define STEP_ENGINE_LANES_RARE_LOGIC_MASK 0x08000000u
 #define STEP_ENGINE_FILE_DEPTH 0x044u /* RO: registers of a bank, for each context */
 #define STEP_ENGINE_PROGRAM_DEPTH 0x048u /* RO: words of the program memory */
 #define STEP_ENGINE_TRACE_DEPTH 0x04cu /* RO: words that the trace holds */

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from pymodel.hardware.simulators import SIMULATORS
-from pymodel.machine.isa import MAX_REC_STAGES, MAX_STAGES
+from pymodel.machine.isa import LOGIC_STAGES, MAX_REC_STAGES, MAX_SINCOS_STAGES, MAX_STAGES
 
 PREFIX = "random-"
 # The values that the RTL allows: formats, and stages of a float unit (fp_pkg). A register of the
 # tops holds no more stages of a reciprocal; without one it may have RECIP_MAX_STAGES.
 FORMATS = {"EXP_W": range(4, 12), "MAN_W": range(2, 53)}
 RECIP_MAX_STAGES = 8
+RECIP_ARRAY_MAX_STAGES = 24  # by division without multipliers
+SINCOS_LOGIC_MAX_STAGES = MAX_SINCOS_STAGES + LOGIC_STAGES  # without multipliers
 STAGES = dict.fromkeys(("ADD_STAGES", "MUL_STAGES"), range(MAX_STAGES + 1))
 STAGES |= {"REC_STAGES": range(MAX_REC_STAGES + 1)}
 ENGINE_STAGES = STAGES | {"REC_STAGES": range(RECIP_MAX_STAGES + 1)}

@@ -20,6 +20,7 @@ COMMON = {
     "MUL_STAGES": "mul_stages",
     "REC_STAGES": "rec_stages",
     "SINCOS_STAGES": "sincos_stages",
+    "RARE_LOGIC": "rare_logic",
     "DEPTH": "depth",
     "PROGRAM_DEPTH": "program_depth",
     "CONTEXTS": "contexts",

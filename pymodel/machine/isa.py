@@ -38,6 +38,7 @@ MAX_DATAPATHS = 32
 MAX_CONTEXTS, MAX_READ_STAGES, MAX_OPERAND_STAGES = 16, 2, 1
 MAX_STAGES, MAX_SINCOS_STAGES = 6, 16  # of an adder or a multiplier; of sine and cosine
 MAX_REC_STAGES = STEP_ENGINE["CONFIG"].field("REC_STAGES").get(-1)  # which a register tells
+LOGIC_STAGES = 11  # more for a reciprocal, and a sine and cosine, without multipliers
 RARE = ("rec", "sincos")  # operations whose units the datapaths of an array share
 MANY_CONTEXTS = 4  # from here on the operand multiplexers have a register inside
 
@@ -138,6 +139,8 @@ class Machine:
         Lanes of each kind, 1 to 255; besides them there are one reciprocal and one sin/cos.
     add_stages, mul_stages, rec_stages, sincos_stages : int
         Register stages of the float units, up to 6, 6, 7 and 16.
+    rare_logic : int
+        1: reciprocal, sine and cosine have no multipliers of the device, and 11 stages more; 0.
     depth : int
         Registers of a bank for each context, a power of two.
     program_depth : int
@@ -179,6 +182,7 @@ class Machine:
     mul_stages: int = 2
     rec_stages: int = 6
     sincos_stages: int = 13
+    rare_logic: int = 0
     depth: int = 64
     program_depth: int = 1024
     trace_registers: int = 128
@@ -234,6 +238,7 @@ class Machine:
             ("mul_stages", 0, MAX_STAGES),
             ("rec_stages", 0, MAX_REC_STAGES),
             ("sincos_stages", 0, MAX_SINCOS_STAGES),
+            ("rare_logic", 0, 1),
             ("contexts", 1, MAX_CONTEXTS),
             ("read_stages", 0, MAX_READ_STAGES),
             ("operand_stages", 0, MAX_OPERAND_STAGES),
@@ -374,13 +379,14 @@ class Machine:
     @cached_property
     def latency(self) -> dict[str, int]:
         """Words from an operation's issue to its result: {op: words}."""
-        shared = SHARE_STAGES if self.datapaths > 1 else 0
+        more = SHARE_STAGES if self.datapaths > 1 else 0
+        more += LOGIC_STAGES * self.rare_logic
         ahead = self.operand_latency
         cycles = {
             "add": ahead + self.add_stages,
             "mul": ahead + self.mul_stages,
-            "rec": ahead + shared + self.rec_stages,
-            "sincos": ahead + shared + self.sincos_stages,
+            "rec": ahead + more + self.rec_stages,
+            "sincos": ahead + more + self.sincos_stages,
         }
         if self.streams:
             cycles |= {"load": LOAD_STAGES, "output": 1}

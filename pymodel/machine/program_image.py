@@ -135,6 +135,7 @@ class ProgramImage:
             mul_stages=config["MUL_STAGES"],
             rec_stages=config["REC_STAGES"],
             sincos_stages=lanes["SINCOS_STAGES"],
+            rare_logic=lanes["RARE_LOGIC"],
             depth=self.depth,
             program_depth=max(usual.program_depth, _power_of_two(len(self.words))),
             trace_registers=max(usual.trace_registers, _power_of_two(self.entries)),
@@ -208,6 +209,7 @@ def identity(machine: Machine) -> tuple[int, int, int]:
         "SINCOS_STAGES": machine.sincos_stages,
         "READ_STAGES": machine.read_stages,
         "OPERAND_STAGES": machine.operand_stages,
+        "RARE_LOGIC": machine.rare_logic,
     }
 
     def word(register: str, values: dict[str, int]) -> int:

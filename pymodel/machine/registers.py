@@ -357,13 +357,13 @@ def step_engine(bus_words: int) -> Map:
     return Map(
         "step_engine",
         addr_w=ADDR_W,
-        version=(1, 3),
+        version=(1, 4),
         text="Runs a program for whole steps (pymodel/machine/isa.py). A location is bank << 16 | "
         "context * FILE_DEPTH + address. A segment of length 0, one that does not lie in the "
         "program memory, and a trace longer than its list refuse a run: the re-basing segment with "
         "EVERY only, the trace with SAVE only. While busy, register file and trace list can be "
         "neither read nor written; of the other registers only CTRL, STATUS and IRQ_ENABLE can be "
-        "written. A run begins a cycle after the write of CTRL, which CYCLES does not count. "
+        "written. "
         "Words of the trace that are not read stay for the next run, which waits for their "
         "places. A location, index, program address or program number that is out of range "
         "answers SLVERR and changes nothing. PROGRAM_WORD has as many"
@@ -395,6 +395,7 @@ def step_engine(bus_words: int) -> Map:
                     Field("SINCOS_STAGES", 16, 8, "register stages of the sine and cosine"),
                     Field("READ_STAGES", 24, 2, "registers behind the banks"),
                     Field("OPERAND_STAGES", 26, 1, "registers inside the operand multiplexers"),
+                    Field("RARE_LOGIC", 27, 1, "reciprocal, sine and cosine without multipliers"),
                 ),
             ),
             given("FILE_DEPTH", 0x044, "registers of a bank, for each context"),
@@ -502,10 +503,9 @@ def step_array(bus_words: int) -> Map:
     return Map(
         "step_array",
         addr_w=ADDR_W,
-        version=(1, 1),
+        version=(1, 2),
         text="Runs recorded kernels for streams of calls: DATAPATHS datapaths of several contexts "
-        "each execute one program, every context for a call of its own. A run begins a cycle after "
-        "the write of CTRL, which CYCLES does not count. A location is bank << "
+        "each execute one program, every context for a call of its own. A location is bank << "
         "16 | context * FILE_DEPTH + address, in every datapath. SEGMENT_START to "
         "SEGMENT_FLAGS describe a segment, and a write of SEGMENT_STORE stores it; likewise "
         "FUNCTION_FIRST to FUNCTION_OUTPUTS and FUNCTION_STORE a function, which is called by "
@@ -557,6 +557,7 @@ def step_array(bus_words: int) -> Map:
                     Field("SINCOS_STAGES", 16, 8, "register stages of the sine and cosine"),
                     Field("READ_STAGES", 24, 2, "registers behind the banks"),
                     Field("OPERAND_STAGES", 26, 1, "registers inside the operand multiplexers"),
+                    Field("RARE_LOGIC", 27, 1, "reciprocal, sine and cosine without multipliers"),
                 ),
             ),
             given("FILE_DEPTH", 0x044, "registers of a bank, for each context"),

@@ -36,6 +36,7 @@ module array_core #(
   parameter int MUL_STAGES = 2,
   parameter int REC_STAGES = 6,
   parameter int SINCOS_STAGES = 13,
+  parameter int RARE_LOGIC = 0,
   parameter int DEPTH = 64,
   parameter int CONTEXTS = 1,
   parameter int READ_STAGES = CONTEXTS > 2 ? 2 : CONTEXTS - 1,
@@ -267,6 +268,7 @@ module array_core #(
     .MAN_W(MAN_W),
     .REC_STAGES(REC_STAGES),
     .SINCOS_STAGES(SINCOS_STAGES),
+    .LOGIC(RARE_LOGIC),
     .CONTEXTS(CONTEXTS),
     .AHEAD(AHEAD + array_pkg::share_stages(DATAPATHS))
   ) u_rare (

@@ -34,6 +34,10 @@ package fp_pkg;
   // Register stages a unit can be given.
   localparam int MAX_STAGES = 6;
   localparam int RECIP_MAX_STAGES = 8;
+  localparam int RECIP_ARRAY_MAX_STAGES = 24;  // by RECIP_ARRAY
+
+  // A reciprocal, and a sine and cosine, without multipliers should have so many stages more.
+  localparam int LOGIC_STAGES = 11;
 
   // The wide unsigned factor of the device's multipliers: 24 (x 17, Xilinx 7) or 18 (x 18, ECP5).
   // Synthesis for such a device defines FP_MUL_DSP_W = 18. No result depends on it.

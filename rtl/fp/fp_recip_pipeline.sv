@@ -20,7 +20,8 @@ module fp_recip_pipeline #(
     .EXP_W(EXP_W),
     .MAN_W(MAN_W),
     .STAGES(STAGES),
-    .MAX_STAGES(fp_pkg::RECIP_MAX_STAGES)
+    .MAX_STAGES(METHOD == fp_pkg::RECIP_ARRAY ? fp_pkg::RECIP_ARRAY_MAX_STAGES
+                                              : fp_pkg::RECIP_MAX_STAGES)
   ) u_check ();
 
   if (METHOD != fp_pkg::RECIP_ARRAY && METHOD != fp_pkg::RECIP_TABLE) begin : gen_bad_method

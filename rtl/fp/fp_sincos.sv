@@ -5,6 +5,9 @@
 // DSP_W is the wide unsigned factor of the device's multipliers (fp_pkg), at least 18. Wider
 // products are left as two rows, which the next section adds.
 //
+// LOGIC makes all products of adders and no multipliers (fp_product). Of more than SECTIONS STAGES
+// LOGIC_STAGES (11) then lie inside the products.
+//
 // Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock.
 
 module fp_sincos
@@ -13,6 +16,7 @@ module fp_sincos
   parameter int EXP_W = 8,
   parameter int MAN_W = 23,
   parameter int STAGES = 0,
+  parameter bit LOGIC = 1'b0,
   parameter int DSP_W = fp_pkg::DSP_W
 ) (
   input  logic                       clk_i,
@@ -25,13 +29,21 @@ module fp_sincos
   localparam int SECTIONS = 16;
   localparam int BINARY32_EXP_W = 8;
 
+  // Registers inside the products
+  localparam int LOGIC_STAGES = fp_pkg::LOGIC_STAGES;
+  localparam bit DEEP = LOGIC && STAGES > SECTIONS;
+  localparam int TURNS_CUTS = DEEP ? 2 : 0;
+  localparam int LINEAR_CUTS = DEEP ? 4 : 0;
+  localparam int SINE_CUTS = DEEP ? LOGIC_STAGES - 2 - 4 : 0;
+  localparam int BETWEEN = DEEP ? STAGES - LOGIC_STAGES : STAGES;  // between sections
+
   fp_check #(
     .EXP_W(EXP_W),
     .MAN_W(MAN_W),
     .STAGES(STAGES),
     .MAX_EXP_W(BINARY32_EXP_W),
     .MAX_MAN_W(SIGNIFICAND_W - 1),
-    .MAX_STAGES(SECTIONS)
+    .MAX_STAGES(LOGIC ? SECTIONS + LOGIC_STAGES : SECTIONS)
   ) u_check ();
 
   localparam int MIN_DSP_W = 18;
@@ -58,22 +70,22 @@ module fp_sincos
   // Registered cuts: bit i is behind section i + 1, the last one the output. Sections with a
   // multiplier, a shifter or a long carry take about three times as long as the shortest one.
   localparam logic [SECTIONS-1:0] CUT =
-      STAGES == 1  ? 16'b1000000000000000 :
-      STAGES == 2  ? 16'b1000000001000000 :
-      STAGES == 3  ? 16'b1000001000010000 :
-      STAGES == 4  ? 16'b1000010001010000 :
-      STAGES == 5  ? 16'b1000100100101000 :
-      STAGES == 6  ? 16'b1001001001010100 :
-      STAGES == 7  ? 16'b1001010101010100 :
-      STAGES == 8  ? 16'b1001010101011010 :
-      STAGES == 9  ? 16'b1001010101111010 :
-      STAGES == 10 ? 16'b1010110101111010 :
-      STAGES == 11 ? 16'b1010111011111010 :
-      STAGES == 12 ? 16'b1010111101111110 :
-      STAGES == 13 ? 16'b1110111101111110 :
-      STAGES == 14 ? 16'b1110111111111110 :
-      STAGES == 15 ? 16'b1110111111111111 :
-      STAGES == 16 ? 16'b1111111111111111 : 16'b0000000000000000;
+      BETWEEN == 1  ? 16'b1000000000000000 :
+      BETWEEN == 2  ? 16'b1000000001000000 :
+      BETWEEN == 3  ? 16'b1000001000010000 :
+      BETWEEN == 4  ? 16'b1000010001010000 :
+      BETWEEN == 5  ? 16'b1000100100101000 :
+      BETWEEN == 6  ? 16'b1001001001010100 :
+      BETWEEN == 7  ? 16'b1001010101010100 :
+      BETWEEN == 8  ? 16'b1001010101011010 :
+      BETWEEN == 9  ? 16'b1001010101111010 :
+      BETWEEN == 10 ? 16'b1010110101111010 :
+      BETWEEN == 11 ? 16'b1010111011111010 :
+      BETWEEN == 12 ? 16'b1010111101111110 :
+      BETWEEN == 13 ? 16'b1110111101111110 :
+      BETWEEN == 14 ? 16'b1110111111111110 :
+      BETWEEN == 15 ? 16'b1110111111111111 :
+      BETWEEN == 16 ? 16'b1111111111111111 : 16'b0000000000000000;
 
   // r is the argument less `count` quarter turns; its sine and cosine become the argument's.
   typedef struct packed {
@@ -171,20 +183,74 @@ module fp_sincos
   scaled_t scaled_d, scaled_q;
   assign inverse = INVERSE;
 
+  logic [W-1:0] a;  // with the product
+  logic [SIGNIFICAND_W-1:0] multiplicand;
+
   // The shift to the right removes all of a zero's turns: the product need not wait for it.
-  fp_rows #(
-    .A_W(SIGNIFICAND_W),
-    .B_W(INVERSE_W),
-    .DSP_W(DSP_W)
-  ) u_turns (
-    .a_i({1'b1, a_i[MAN_W-1:0], {BELOW_W{1'b0}}}),
-    .b_i(inverse),
-    .low_o(product_low),
-    .high_o(product_high)
-  );
+  assign multiplicand = {1'b1, a_i[MAN_W-1:0], {BELOW_W{1'b0}}};
+
+  if (LOGIC) begin : gen_turns_logic
+    // 2/pi = 5 * 2^FIVE_AT + 3 * 2^THREE_AT - 3 * 2^2 - 1
+    localparam int FIVE_AT = 14;
+    localparam int THREE_AT = 9;
+    localparam int TWO_BITS = 2;
+    if (32'(INVERSE) != (5 << FIVE_AT) + (3 << THREE_AT) - 13) begin : gen_check_inverse
+      initial $fatal(1, "%m: INVERSE %0d is not what its product adds up", INVERSE);
+    end
+
+    typedef struct packed {
+      logic [W-1:0]         a;
+      logic [PRODUCT_W-1:0] once;
+      logic [PRODUCT_W-1:0] three;
+      logic [PRODUCT_W-1:0] five;
+    } multiples_of_t;
+
+    typedef struct packed {
+      logic [W-1:0]         a;
+      logic [PRODUCT_W-1:0] more;
+      logic [PRODUCT_W-1:0] less;
+    } parts_t;
+
+    multiples_of_t multiples_of_d, multiples_of_q;
+    parts_t parts_d, parts_q;
+
+    assign multiples_of_d.a = a_i;
+    assign multiples_of_d.once = PRODUCT_W'(multiplicand);
+    assign multiples_of_d.three = multiples_of_d.once + (multiples_of_d.once << 1);
+    assign multiples_of_d.five = multiples_of_d.once + (multiples_of_d.once << 2);
+
+    fp_pipe #(.WIDTH($bits(multiples_of_t)), .ENABLE(TURNS_CUTS > 0)) u_multiples (
+      .clk_i, .enable_i(1'b1), .data_i(multiples_of_d), .data_o(multiples_of_q)
+    );
+
+    assign parts_d.a = multiples_of_q.a;
+    assign parts_d.more = (multiples_of_q.five << FIVE_AT) + (multiples_of_q.three << THREE_AT);
+    assign parts_d.less = (multiples_of_q.three << TWO_BITS) + multiples_of_q.once;
+
+    fp_pipe #(.WIDTH($bits(parts_t)), .ENABLE(TURNS_CUTS > 1)) u_parts (
+      .clk_i, .enable_i(1'b1), .data_i(parts_d), .data_o(parts_q)
+    );
+
+    assign a = parts_q.a;
+    assign product_low = parts_q.more - parts_q.less;
+    assign product_high = '0;
+
+    logic unused;
+    assign unused = &{1'b0, inverse};
+  end else begin : gen_turns
+    assign a = a_i;
+
+    fp_rows #(
+      .A_W(SIGNIFICAND_W),
+      .B_W(INVERSE_W),
+      .DSP_W(DSP_W)
+    ) u_turns (
+      .a_i(multiplicand), .b_i(inverse), .low_o(product_low), .high_o(product_high)
+    );
+  end
 
   assign factor_d =
-      classify(a_i, product_low[PRODUCT_W-1:ROW_DROP], product_high[PRODUCT_W-1:ROW_DROP]);
+      classify(a, product_low[PRODUCT_W-1:ROW_DROP], product_high[PRODUCT_W-1:ROW_DROP]);
 
   fp_pipe #(.WIDTH($bits(factor_t)), .ENABLE(CUT[0])) u_cut_1 (
     .clk_i, .enable_i(1'b1), .data_i(factor_d), .data_o(factor_q)
@@ -552,27 +618,70 @@ module fp_sincos
   // verilator lint_on UNUSEDSIGNAL
   linear_t linear_d, linear_q;
 
-  fp_rows #(
-    .A_W(SLOPE_F),
-    .B_W(OFFSET_W),
-    .SIGNED(1'b1),
-    .DSP_W(DSP_W)
-  ) u_cos_linear (
-    .a_i(slopes_q.cos_slope), .b_i(slopes_q.offset), .low_o(cos_low), .high_o(cos_high)
-  );
+  // What goes with the products
+  typedef struct packed {
+    reduced_t                r;
+    logic [COS_VALUE_W-1:0]  cos_value;
+    logic [SINC_VALUE_W-1:0] sinc_value;
+  } middle_t;
 
-  fp_rows #(
-    .A_W(SLOPE_F),
-    .B_W(OFFSET_W),
-    .SIGNED(1'b1),
-    .DSP_W(DSP_W)
-  ) u_sinc_linear (
-    .a_i(slopes_q.sinc_slope), .b_i(slopes_q.offset), .low_o(sinc_low), .high_o(sinc_high)
-  );
+  middle_t middle, of_linear;
 
-  assign linear_d.r = slopes_q.r;
-  assign linear_d.cos_value = slopes_q.cos_value;
-  assign linear_d.sinc_value = slopes_q.sinc_value;
+  assign middle = {slopes_q.r, slopes_q.cos_value, slopes_q.sinc_value};
+
+  if (LOGIC) begin : gen_linear_logic
+    fp_product #(
+      .MULTIPLIER_W(SLOPE_F),
+      .MULTIPLICAND_W(OFFSET_W),
+      .CUTS(LINEAR_CUTS)
+    ) u_cos_linear (
+      .clk_i,
+      .multiplier_i(slopes_q.cos_slope),
+      .multiplicand_i(slopes_q.offset),
+      .low_o(cos_low),
+      .high_o(cos_high)
+    );
+
+    fp_product #(
+      .MULTIPLIER_W(SLOPE_F),
+      .MULTIPLICAND_W(OFFSET_W),
+      .CUTS(LINEAR_CUTS)
+    ) u_sinc_linear (
+      .clk_i,
+      .multiplier_i(slopes_q.sinc_slope),
+      .multiplicand_i(slopes_q.offset),
+      .low_o(sinc_low),
+      .high_o(sinc_high)
+    );
+
+    step_delay #(.WIDTH($bits(middle_t)), .CYCLES(LINEAR_CUTS)) u_middle (
+      .clk_i, .data_i(middle), .data_o(of_linear)
+    );
+  end else begin : gen_linear
+    fp_rows #(
+      .A_W(SLOPE_F),
+      .B_W(OFFSET_W),
+      .SIGNED(1'b1),
+      .DSP_W(DSP_W)
+    ) u_cos_linear (
+      .a_i(slopes_q.cos_slope), .b_i(slopes_q.offset), .low_o(cos_low), .high_o(cos_high)
+    );
+
+    fp_rows #(
+      .A_W(SLOPE_F),
+      .B_W(OFFSET_W),
+      .SIGNED(1'b1),
+      .DSP_W(DSP_W)
+    ) u_sinc_linear (
+      .a_i(slopes_q.sinc_slope), .b_i(slopes_q.offset), .low_o(sinc_low), .high_o(sinc_high)
+    );
+
+    assign of_linear = middle;
+  end
+
+  assign linear_d.r = of_linear.r;
+  assign linear_d.cos_value = of_linear.cos_value;
+  assign linear_d.sinc_value = of_linear.sinc_value;
   assign linear_d.cos_low = cos_low[SLOPE_F+OFFSET_W-1:LINEAR_DROP];
   assign linear_d.cos_high = cos_high[SLOPE_F+OFFSET_W-1:LINEAR_DROP];
   assign linear_d.sinc_low = sinc_low[SLOPE_F+OFFSET_W-1:LINEAR_DROP];
@@ -663,35 +772,67 @@ module fp_sincos
   product_t product_d, product_q;
   result_t result_d, result_q;
 
-  // verilator lint_off UNUSEDSIGNAL  // the low bits are cut off
-  logic [LOW_W+FACTOR_W-1:0] low_low, low_high;
-  // verilator lint_on UNUSEDSIGNAL
-  logic [UPPER_W-1:0] high_low, high_high;
+  if (LOGIC) begin : gen_sine_logic
+    localparam int SINE_W = NORMAL_W + 1 + FACTOR_W;  // a sign more, of the angle
+    values_t of_sine;  // the values with the product
+    logic [SINE_W-1:0] low, high;
 
-  fp_rows #(
-    .A_W(FACTOR_W),
-    .B_W(LOW_W),
-    .DSP_W(DSP_W)
-  ) u_low (
-    .a_i(values_q.factor), .b_i(values_q.r.normal[LOW_W-1:0]), .low_o(low_low), .high_o(low_high)
-  );
+    fp_product #(
+      .MULTIPLIER_W(FACTOR_W),
+      .MULTIPLICAND_W(NORMAL_W + 1),
+      .CUTS(SINE_CUTS)
+    ) u_sine (
+      .clk_i,
+      .multiplier_i(values_q.factor),
+      .multiplicand_i({1'b0, values_q.r.normal}),
+      .low_o(low),
+      .high_o(high)
+    );
 
-  fp_rows #(
-    .A_W(FACTOR_W),
-    .B_W(HIGH_W),
-    .DSP_W(DSP_W)
-  ) u_high (
-    .a_i(values_q.factor),
-    .b_i(values_q.r.normal[NORMAL_W-1:LOW_W]),
-    .low_o(high_low),
-    .high_o(high_high)
-  );
+    step_delay #(.WIDTH($bits(values_t)), .CYCLES(SINE_CUTS)) u_values (
+      .clk_i, .data_i(values_q), .data_o(of_sine)
+    );
 
-  assign partial_d.r = values_q.r;
-  assign partial_d.cos = values_q.cos;
-  assign partial_d.outer = high_high | {{HIGH_W{1'b0}}, low_low[LOW_W+FACTOR_W-1:LOW_W]};
-  assign partial_d.low = low_high[LOW_W+FACTOR_W-1:LOW_W];
-  assign partial_d.high = high_low;
+    assign partial_d.r = of_sine.r;
+    assign partial_d.cos = of_sine.cos;
+    assign partial_d.high = low[SINE_W-2:LOW_W];
+    assign partial_d.outer = high[SINE_W-2:LOW_W];  // whose lower bits are zero
+    assign partial_d.low = '0;
+
+    logic unused;
+    assign unused = &{1'b0, low[SINE_W-1], low[LOW_W-1:0], high[SINE_W-1], high[LOW_W-1:0],
+                       of_sine.factor};
+  end else begin : gen_sine
+    // verilator lint_off UNUSEDSIGNAL  // the low bits are cut off
+    logic [LOW_W+FACTOR_W-1:0] low_low, low_high;
+    // verilator lint_on UNUSEDSIGNAL
+    logic [UPPER_W-1:0] high_low, high_high;
+
+    fp_rows #(
+      .A_W(FACTOR_W),
+      .B_W(LOW_W),
+      .DSP_W(DSP_W)
+    ) u_low (
+      .a_i(values_q.factor), .b_i(values_q.r.normal[LOW_W-1:0]), .low_o(low_low), .high_o(low_high)
+    );
+
+    fp_rows #(
+      .A_W(FACTOR_W),
+      .B_W(HIGH_W),
+      .DSP_W(DSP_W)
+    ) u_high (
+      .a_i(values_q.factor),
+      .b_i(values_q.r.normal[NORMAL_W-1:LOW_W]),
+      .low_o(high_low),
+      .high_o(high_high)
+    );
+
+    assign partial_d.r = values_q.r;
+    assign partial_d.cos = values_q.cos;
+    assign partial_d.outer = high_high | {{HIGH_W{1'b0}}, low_low[LOW_W+FACTOR_W-1:LOW_W]};
+    assign partial_d.low = low_high[LOW_W+FACTOR_W-1:LOW_W];
+    assign partial_d.high = high_low;
+  end
 
   fp_pipe #(.WIDTH($bits(partial_t)), .ENABLE(CUT[11])) u_cut_12 (
     .clk_i, .enable_i(1'b1), .data_i(partial_d), .data_o(partial_q)

@@ -13,6 +13,8 @@
 // Bus, commands and status: coprocessor_control. The parts: array_loader, array_sequencer (with
 // array_program), array_core, array_drain.
 //
+// With RARE_LOGIC reciprocal, sine and cosine have no multipliers, but more latency (step_rare).
+//
 // Latency of a call: once its batch is complete, about 20 cycles, CONTEXTS for each word of the
 // function and each datapath. Throughput: one beat a cycle in and out, one program word in CONTEXTS
 // cycles for all systems; batches follow each other without a bubble if they come in in time.
@@ -28,6 +30,7 @@ module step_array
   parameter int MUL_STAGES = 2,
   parameter int REC_STAGES = 6,
   parameter int SINCOS_STAGES = 13,
+  parameter int RARE_LOGIC = 0,
   parameter int DEPTH = 64,
   parameter int CONTEXTS = 8,
   parameter int READ_STAGES = CONTEXTS > 2 ? 2 : CONTEXTS - 1,
@@ -116,7 +119,7 @@ module step_array
   localparam logic [DATA_W-1:0] LANES_VALUE =
       (NUM_ADD << LANES_NUM_ADD) | (NUM_MUL << LANES_NUM_MUL) |
       (SINCOS_STAGES << LANES_SINCOS_STAGES) | (READ_STAGES << LANES_READ_STAGES) |
-      (OPERAND_STAGES << LANES_OPERAND_STAGES);
+      (OPERAND_STAGES << LANES_OPERAND_STAGES) | (RARE_LOGIC << LANES_RARE_LOGIC);
   localparam logic [DATA_W-1:0] ARRAY_VALUE =
       (DATAPATHS << ARRAY_DATAPATHS) | (SEGMENTS << ARRAY_SEGMENTS) |
       (FUNCTIONS << ARRAY_FUNCTIONS);
@@ -146,16 +149,14 @@ module step_array
   logic write, write_hit, read, read_hit;
   logic [WORD_W-1:0] write_addr, read_addr;
   logic [DATA_W-1:0] write_data, write_mask, read_data, options;
-  // A reset reaches the parts a cycle after its write, as it goes far; so does a clear. STATUS
-  // shows them at once. A run that ends in the very cycle of a clear stays done.
-  logic engine_rst_n, reset_q, parts_rst_n, runnable_q, run, clear, clear_q;
-  logic idle, busy, done_state, done;
+  // A reset reaches the parts a cycle after its write, as it goes far.
+  logic engine_rst_n, reset_q, parts_rst_n, runnable_q, run, clear, idle, busy, done_state, done;
   logic [DATA_W-1:0] calls_taken, calls_given, calls_dropped, word_cycles;
   logic [fp_pkg::FLAGS_W-1:0] flags;
 
   coprocessor_control #(
     .ID_VALUE("SARR"),
-    .VERSION_VALUE(32'h0001_0001),
+    .VERSION_VALUE(32'h0001_0002),
     .CONFIG_VALUE(CONFIG_VALUE),
     .SETUP(SETUP)
   ) u_control (
@@ -196,9 +197,9 @@ module step_array
     .run_o(run),
     .clear_o(clear),
     .options_o(options),
-    .idle_i(idle || clear_q || !parts_rst_n),
+    .idle_i(idle || !parts_rst_n),
     .busy_i(busy && parts_rst_n),
-    .done_state_i(done_state && !clear_q && parts_rst_n),
+    .done_state_i(done_state && parts_rst_n),
     .done_i(done && parts_rst_n),
     .fault_i(calls_dropped != '0),
     .flags_i(flags)
@@ -380,15 +381,11 @@ module step_array
   assign parts_rst_n = rst_ni && !reset_q;
   assign core_rst_n = rst_ni && (!reset_q || travelling);
 
-  // Commands go far: a register stands before them. What is stored stands on. That all is done is
-  // found out far away, too: a run ends a cycle behind it.
-  logic loaded, drained;
-  logic run_q, finished_q, store_segment_q, store_function_q, store_word_q;
+  // Commands go far: a register stands before them. What is stored stands on.
+  logic run_q, store_segment_q, store_function_q, store_word_q;
 
   always_ff @(posedge clk_i) begin
     run_q <= rst_ni && run;
-    clear_q <= rst_ni && clear && done_state;
-    finished_q <= busy && loaded && drained;
     store_segment_q <= rst_ni && store_segment;
     store_function_q <= rst_ni && store_function;
     store_word_q <= rst_ni && store_word;
@@ -407,7 +404,7 @@ module step_array
   // ---------------------------------------------------------------------------------------------
   // Calls in, words, results out
   // ---------------------------------------------------------------------------------------------
-  logic start;
+  logic start, loaded, drained;
   logic in_write;
   logic [V_W-1:0] in_datapath, out_datapath;
   logic [IN_ADDRESS_W-1:0] in_address;
@@ -491,13 +488,13 @@ module step_array
     .clk_i,
     .rst_ni(parts_rst_n),
     .run_i(run_q),
-    .clear_i(clear_q),
+    .clear_i(clear),
     .idle_o(idle),
     .busy_o(busy),
     .read_o(done_state),
     .done_o(done),
     .start_o(start),
-    .finished_i(finished_q),
+    .finished_i(loaded && drained),
     .hold_i(travelling),
     .word_cycles_o(word_cycles),
     .program_store_i(store_word_q),
@@ -549,6 +546,7 @@ module step_array
     .MUL_STAGES(MUL_STAGES),
     .REC_STAGES(REC_STAGES),
     .SINCOS_STAGES(SINCOS_STAGES),
+    .RARE_LOGIC(RARE_LOGIC),
     .DEPTH(DEPTH),
     .CONTEXTS(CONTEXTS),
     .READ_STAGES(READ_STAGES),

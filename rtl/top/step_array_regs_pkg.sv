@@ -64,6 +64,7 @@ package step_array_regs_pkg;
   localparam int LANES_READ_STAGES = 24;
   localparam int LANES_READ_STAGES_W = 2;
   localparam int LANES_OPERAND_STAGES = 26;
+  localparam int LANES_RARE_LOGIC = 27;
 
   // registers of a bank, for each context
   localparam logic [WORD_W-1:0] FILE_DEPTH = 10'h11;

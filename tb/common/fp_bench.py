@@ -1,7 +1,7 @@
 """What the benches of the float units share: configurations, and a stream of operands.
 
 A bench runs ``fp_lanes``: many copies of its unit side by side, lane i with ``i % 7`` register
-stages (``i % 9``, ``i % 17``), so that every vector count covers every depth of the pipeline.
+stages (``i % 25``, ``i % 28``), so that every vector count covers every depth of the pipeline.
 """
 
 import itertools
@@ -115,7 +115,7 @@ class FloatBench(Bench):
             exp_w, man_w = formats[format_name]
             main = name == "binary32"
             params = unit_params | {"EXP_W": exp_w, "MAN_W": man_w} | more
-            params["LANES"] = (LANES_MAIN if main else LANES_OTHER) // depths * depths
+            params["LANES"] = max((LANES_MAIN if main else LANES_OTHER) // depths, 1) * depths
             vectors = {"verilator": 1 << 20 if main else 1 << 17, "icarus": 1 << 14}
             settings, daily = {"vectors": vectors}, {"vectors": DAILY_VECTORS}
             nightly = NIGHTLY.get(name, SIMULATORS if name in formats else ("verilator",))

@@ -17,6 +17,7 @@ module fp_lanes #(
   parameter int MAX_STAGES = fp_pkg::MAX_STAGES,
   parameter bit SPECIALS = 1'b1,  // of fp_mul
   parameter int DSP_W = fp_pkg::DSP_W,  // of all but fp_add
+  parameter bit LOGIC = 1'b0,  // of fp_sincos, where a lane's stages leave a choice
   localparam int W = 1 + EXP_W + MAN_W
 ) (
   input  logic                    clk_i,
@@ -79,7 +80,8 @@ module fp_lanes #(
         .clk_i, .a_i(a), .b_i(b), .y_o(y), .flags_o(flags)
       );
     end else if (UNIT == fp_pkg::UNIT_RECIP) begin : gen_recip
-      localparam bit TABLE = MAN_W <= fp_pkg::RECIP_TABLE_MAX_MAN_W;
+      localparam bit TABLE =
+          MAN_W <= fp_pkg::RECIP_TABLE_MAX_MAN_W && STAGES <= fp_pkg::RECIP_MAX_STAGES;
       logic [fp_pkg::FLAGS_W-1:0] own_flags, table_flags;
       fp_recip #(
         .EXP_W(EXP_W),
@@ -101,7 +103,13 @@ module fp_lanes #(
       // Flags that differ show as all of them, which no operation raises.
       assign flags = own_flags == table_flags ? own_flags : '1;
     end else begin : gen_sincos
-      fp_sincos #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES), .DSP_W(DSP_W)) u_dut (
+      fp_sincos #(
+        .EXP_W(EXP_W),
+        .MAN_W(MAN_W),
+        .STAGES(STAGES),
+        .LOGIC(LOGIC || STAGES > step_pkg::MAX_SINCOS_STAGES),
+        .DSP_W(DSP_W)
+      ) u_dut (
         .clk_i, .a_i(a), .sin_o(y), .cos_o(z), .flags_o(flags)
       );
     end

@@ -62,7 +62,7 @@ BENCH = array.bench(
     [
         Config(
             "iiwa",
-            rtl_parameters(NARROW),
+            rtl_parameters(replace(NARROW, rare_logic=1)),
             {"jobs": [IIWA], "stalls": 0.3},
             ("verilator",),
             daily={"jobs": [calls("iiwa14", FUNCTIONS, rows=32)], "quick": True},

@@ -1,5 +1,9 @@
-"""Sine and cosine, in lanes of every number of stages."""
+"""Sine and cosine, in lanes of every number of stages.
 
+Those of more than 16 stages have no multipliers; in some random configurations none has.
+"""
+
+from pymodel.hardware.configs import SINCOS_LOGIC_MAX_STAGES
 from tb.common.fp_bench import FloatBench
 
 FORMATS = {
@@ -15,8 +19,9 @@ BENCH = FloatBench(
     unit="fp_sincos",
     operation="sincos",
     formats=FORMATS,
-    legal={"EXP_W": range(4, 9), "MAN_W": range(2, 24), "DSP_W": range(18, 25)},
+    legal={"EXP_W": range(4, 9), "MAN_W": range(2, 24), "DSP_W": range(18, 25)}
+    | {"LOGIC": range(2)},
     results=("y_o", "z_o"),
-    max_stages=16,
+    max_stages=SINCOS_LOGIC_MAX_STAGES,
     variants={"binary32-dsp18": ("binary32", {"DSP_W": 18})},
 )

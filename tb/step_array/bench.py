@@ -41,7 +41,7 @@ def _stages(add: int, mul: int, rec: int, sincos: int) -> dict[str, int]:
     return {"add_stages": add, "mul_stages": mul, "rec_stages": rec, "sincos_stages": sincos}
 
 
-SMALL_HALF = {
+SMALL = {
     "depth": 4,
     "program_depth": 96,
     "in_depth": 4,
@@ -83,7 +83,7 @@ BENCH = Bench(
                 **_stages(0, 0, 0, 0),
                 read_stages=2,
                 operand_stages=1,
-                **SMALL_HALF,
+                **SMALL,
             ),
             tables=16,
             nightly=("verilator",),
@@ -129,17 +129,33 @@ BENCH = Bench(
                 **_stages(1, 2, 3, 4),
                 contexts=2,
                 datapaths=2,
-                **SMALL_HALF,
+                **SMALL,
             ),
             tables=16,
             sims=("icarus",),
             nightly=("icarus",),
         ),
+        # Formats of one multiplier a product
+        _config(
+            "no-multipliers-8-17",
+            Machine(1, 1, contexts=3, datapaths=2, rare_logic=1, **SMALL | {"fmt": Format(8, 17)}),
+            tables=16,
+        ),
+        _config(
+            "two-of-2-8-16",
+            Machine(1, 1, contexts=2, datapaths=2, **SMALL | {"fmt": Format(8, 16)}),
+            tables=8,
+        ),
     ],
     random=RandomConfigs(
         {"NUM_ADD": LANES, "NUM_MUL": LANES, "EXP_W": range(4, 9), "MAN_W": range(2, 24)}
         | STAGES
-        | {"SINCOS_STAGES": range(17), "DEPTH": (2, 4, 8), "PROGRAM_DEPTH": range(32, 129)}
+        | {
+            "SINCOS_STAGES": range(17),
+            "RARE_LOGIC": range(2),
+            "DEPTH": (2, 4, 8),
+            "PROGRAM_DEPTH": range(32, 129),
+        }
         | {
             "CONTEXTS": range(1, MOST_SYSTEMS + 1),
             "READ_STAGES": range(3),

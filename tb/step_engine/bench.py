@@ -61,7 +61,7 @@ BENCH = Bench(
         ),
         _config(
             "most-stages",
-            Machine(2, 2, **_stages(6, 6, 6, 16), depth=32, program_depth=200),
+            Machine(2, 2, **_stages(6, 6, 6, 16), rare_logic=1, depth=32, program_depth=200),
             sims=VERILATOR,
             nightly=VERILATOR,
         ),
@@ -89,7 +89,8 @@ BENCH = Bench(
         {"NUM_ADD": LANES, "NUM_MUL": LANES, "EXP_W": range(4, 9)}
         | {"MAN_W": range(2, 24)}
         | STAGES
-        | {"SINCOS_STAGES": range(17), "DEPTH": (2, 4, 8, 16, 32), "PROGRAM_DEPTH": range(16, 257)}
+        | {"SINCOS_STAGES": range(17), "RARE_LOGIC": range(2)}
+        | {"DEPTH": (2, 4, 8, 16, 32), "PROGRAM_DEPTH": range(16, 257)}
         | {"TRACE_DEPTH": (2, 4, 8, 16, 32), "TRACE_REGISTERS": range(2, 17)}
         | {"PROGRAMS": range(2, 17)}
         | BARREL,
@@ -98,6 +99,6 @@ BENCH = Bench(
         sims=("verilator",),
         legal=_is_legal,
     ),
-    signals=("busy", "full", "pop_q", "push", *step_watch.SIGNALS),
+    signals=("busy", "full", "pop", "push", *step_watch.SIGNALS),
     modelled=step_watch.modelled,
 )

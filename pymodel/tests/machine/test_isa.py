@@ -28,7 +28,7 @@ def test_constants_are_those_of_the_rtl(package):
             "step/step_pkg": {"MAX_CONTEXTS", "MAX_READ_STAGES", "MAX_OPERAND_STAGES"}
             | {"MAX_SINCOS_STAGES"},
             "array/array_pkg": {"MAX_DATAPATHS", "LOAD_STAGES", "SHARE_STAGES"},
-            "fp/fp_pkg": {"MAX_STAGES"},
+            "fp/fp_pkg": {"MAX_STAGES", "LOGIC_STAGES"},
         }[package]
     )
     assert {name: found[name] for name in shared} == {name: getattr(isa, name) for name in shared}
@@ -111,6 +111,8 @@ def test_what_goes_to_the_scratch_memory_takes_some_words(contexts, words):
         (3, {}, (2, 2, 3, 6)),
         (8, {}, (1, 1, 2, 3)),
         (16, {"sincos_stages": 12}, (1, 1, 1, 1)),
+        (8, {"rare_logic": 1}, (1, 1, 3, 4)),
+        (1, {"rare_logic": 1}, (4, 3, 18, 25)),
     ],
 )
 def test_latencies_are_whole_words(contexts, stages, latency):

@@ -205,8 +205,8 @@ def test_the_version_is_that_of_the_rtl(map_):
 PINNED = {
     "hdca_coprocessor": ((1, 1), "16ff4f9d6c9142a0"),
     "ldup_coprocessor": ((1, 1), "1045764ffbfd6942"),
-    "step_engine": ((1, 3), "acc64c77a4ea777e"),
-    "step_array": ((1, 1), "c26d4555bc23452a"),
+    "step_engine": ((1, 4), "afbf07c7934fa7a3"),
+    "step_array": ((1, 2), "0747035ec47952b4"),
 }
 
 

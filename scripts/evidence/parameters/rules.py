@@ -13,7 +13,8 @@ def step_engine_word(given: Mapping[str, int]) -> bool:
 
 def board_engine_word(given: Mapping[str, int]) -> bool:
     """The same of the engine behind a serial line, which has one context."""
-    return step_engine_word(dict(given) | {"CONTEXTS": 1, "READ_STAGES": 0, "OPERAND_STAGES": 0})
+    fixed = {"CONTEXTS": 1, "READ_STAGES": 0, "OPERAND_STAGES": 0, "RARE_LOGIC": 0}
+    return step_engine_word(dict(given) | fixed)
 
 
 def step_array_word(given: Mapping[str, int]) -> bool:
