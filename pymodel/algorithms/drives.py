@@ -15,7 +15,7 @@ lines between the times but one are then multiplied by zero, and their sum is ex
 of the table: t_i is met to T times a few units of the last place.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count, pairwise
 from typing import Any, Generic
 
@@ -24,7 +24,8 @@ from pymodel.arith.scalars import S, SupportsArithmetic, SupportsValues
 from pymodel.arith.terms import Terms
 from pymodel.mechanism import formula
 from pymodel.mechanism.formula import Formula, Operation
-from pymodel.mechanism.scenario import Scenario, ScenarioError, Table
+from pymodel.mechanism.motions import check_curves, spline
+from pymodel.mechanism.scenario import Curve, Scenario, ScenarioError, Table
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": lambda arithmetic, x, y: x + y,
@@ -153,6 +154,70 @@ def prepare(arithmetic: SupportsArithmetic[S], scenario: Scenario) -> dict[int, 
     return found
 
 
+class CurveMotion(Generic[S]):
+    """A joint's motion, a curve through values, and its derivatives.
+
+    Of the polynomials between the times the one that counts is found as the line of a
+    :class:`TableDrive`: its start and coefficients are sums of which all but one are zero. Which of
+    two is taken right at a time that both have is of no account, as they agree there.
+
+    Parameters
+    ----------
+    arithmetic, name
+        As for :class:`FormulaDrive`.
+    curve : Curve
+
+    Attributes
+    ----------
+    structure : object
+        As of :class:`FormulaDrive`.
+    """
+
+    def __init__(self, arithmetic: SupportsArithmetic[S], name: str, curve: Curve) -> None:
+        self.arithmetic = arithmetic
+        times, self.structure = curve.times, ("curve", len(curve.times))
+
+        def parameters(kind: str, values: Sequence[float]) -> list[S]:
+            return [arithmetic.parameter(f"{name}.{kind}[{i}]", x) for i, x in enumerate(values)]
+
+        last = times[-1]
+        self.rate = arithmetic.parameter(f"{name}.rate", 1.0 / last)
+        self.starts = parameters("times", times[:-1])
+        d, c, b, a = spline(curve).c.tolist()
+        orders = ("values", a), ("velocities", b), ("halves", c), ("sixths", d)
+        self.coefficients = [parameters(*order) for order in orders]
+        self.shares = parameters("shares", [0.5 + 1.0 / (1.0 + t / last) for t in times[1:-1]])
+        self.one = arithmetic.const(1.0)
+        self.large = _large(arithmetic)
+
+    def _at(self, t: S) -> list[S]:
+        """Time since the start of the polynomial at the time t, and its coefficients."""
+        r = self.arithmetic.recip(self.one + t * self.rate)
+        passed = [self.one, *(((x - r) + self.large) - self.large for x in self.shares)]
+        within = [*(a - b for a, b in pairwise(passed)), passed[-1]]
+        start, *found = (
+            tree_sum([w * x for w, x in zip(within, numbers, strict=True)])
+            for numbers in (self.starts, *self.coefficients)
+        )
+        return [t - start, *found]
+
+    def position(self, t: S) -> S:
+        """The coordinate (rad or m) at the time t (s)."""
+        s, a, b, c, d = self._at(t)
+        return a + s * (b + s * (c + s * d))
+
+    def velocity(self, t: S) -> S:
+        """Its rate, rad/s or m/s."""
+        s, _, b, c, d = self._at(t)
+        return b + s * ((c + c) + s * (d + (d + d)))
+
+    def acceleration(self, t: S) -> S:
+        """The rate of that, rad/s^2 or m/s^2, which no step needs."""
+        s, _, _, c, d = self._at(t)
+        third = d + (d + d)
+        return (c + c) + s * (third + third)
+
+
 class Motion(Generic[S]):
     """A joint's motion, a number or a formula in time, and its derivatives.
 
@@ -193,10 +258,18 @@ class Motion(Generic[S]):
         return FormulaDrive(self.arithmetic, f"{self.name}.second_rate", second).torque(t)
 
 
-def motions(arithmetic: SupportsArithmetic[S], scenario: Scenario) -> dict[int, Motion[S]]:
+def motions(
+    arithmetic: SupportsArithmetic[S], scenario: Scenario
+) -> dict[int, Motion[S] | CurveMotion[S]]:
     """The motions of a scenario's joints by their bodies."""
-    bodies = [(k, scenario.bodies[k].motion) for k in scenario.moved]
-    return {k: Motion(arithmetic, f"body[{k}].motion", x) for k, x in bodies if x is not None}
+    found: dict[int, Motion[S] | CurveMotion[S]] = {}
+    for k in scenario.moved:
+        name, motion = f"body[{k}].motion", scenario.bodies[k].motion
+        if isinstance(motion, Curve):
+            found[k] = CurveMotion(arithmetic, name, motion)
+        elif motion is not None:
+            found[k] = Motion(arithmetic, name, motion)
+    return found
 
 
 def check(arithmetic: SupportsValues[S], scenario: Scenario, drives: dict[int, Drive[S]]) -> None:
@@ -214,7 +287,10 @@ def check(arithmetic: SupportsValues[S], scenario: Scenario, drives: dict[int, D
         what = "torque" if drives else "motion"
         reason = f"{arithmetic.name} cannot count {steps} steps, which a {what} in time needs"
         raise ScenarioError(scenario.source, "time.end", reason)
-    for k, drive in drives.items():
-        if isinstance(drive, TableDrive) and not arithmetic.is_finite(drive.large):
-            reason = f"{arithmetic.name} has too few exponents for a table in time"
-            raise ScenarioError(scenario.source, f"body[{k}].torque", reason)
+    check_curves(scenario)
+    for k, body in enumerate(scenario.bodies):
+        for key in ("torque", "motion"):
+            tabled = isinstance(getattr(body, key), Table | Curve)
+            if tabled and not arithmetic.is_finite(_large(arithmetic)):
+                reason = f"{arithmetic.name} has too few exponents for a table in time"
+                raise ScenarioError(scenario.source, f"body[{k}].{key}", reason)

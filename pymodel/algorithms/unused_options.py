@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pymodel.algorithms.requests import BASE
-from pymodel.algorithms.rigid_body.functions import ALL
+from pymodel.algorithms.rigid_body.functions import ALL, HYBRID
 from pymodel.algorithms.step import Chain
 from pymodel.arith.errors import InputError
 from pymodel.mechanism.robot import Robot
@@ -87,12 +87,13 @@ def refuse_unused_of_robot(
     dashes: str = "",
     friction: float = 0.0,
     link: str | None = None,
+    fixed_acceleration: Sequence[str] = (),
 ) -> None:
     """Refuse options that a robot's functions have no use for.
 
     Parameters
     ----------
-    robot, functions, damping, armature, gravity, friction, link
+    robot, functions, damping, armature, gravity, friction, link, fixed_acceleration
         As for :func:`unused_robot_options`.
     dashes
         What the names begin with in messages: ``--`` on a command line.
@@ -102,7 +103,8 @@ def refuse_unused_of_robot(
     InputError
         If there is one.
     """
-    unused = unused_robot_options(robot, functions, damping, armature, gravity, friction, link)
+    given = damping, armature, gravity, friction, link, fixed_acceleration
+    unused = unused_robot_options(robot, functions, *given)
     for option, why in unused.items():
         raise InputError(f"{dashes}{option}: {why}")
 
@@ -115,6 +117,7 @@ def unused_robot_options(
     gravity: Sequence[float] | None = None,
     friction: float = 0.0,
     link: str | None = None,
+    fixed_acceleration: Sequence[str] = (),
 ) -> dict[str, str]:
     """The options that are given and that a robot's functions have no use for.
 
@@ -135,6 +138,8 @@ def unused_robot_options(
         Scale of velocity with which the dry friction of the file acts; 0: it does not.
     link
         That functions of one link are to tell of; None where nobody says.
+    fixed_acceleration
+        Joints whose accelerations are given in hybrid dynamics.
 
     Returns
     -------
@@ -158,4 +163,6 @@ def unused_robot_options(
         unused["gravity"] = f"changes nothing in {names}"
     if link is not None and not any(x.link for x in signatures):
         unused["link"] = f"changes nothing in {names}"
+    if fixed_acceleration and not any(x.name in HYBRID for x in signatures):
+        unused["fixed-acceleration"] = f"changes nothing in {names}"
     return unused

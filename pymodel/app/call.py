@@ -6,13 +6,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from pymodel.algorithms.rigid_body.functions import FUNCTIONS, suited
+from pymodel.algorithms.rigid_body.functions import ALL, suited
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.app.options import TWIN, Asked
 from pymodel.arith.fp import flag_text
 from pymodel.compile.robot_kernels import count, require_recordable, told_of
 from pymodel.mechanism import readers, robot_file
-from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot, at_link, shown
 from pymodel.mechanism.robot_bodies import followed
 from pymodel.runs import robot_calls
@@ -66,7 +65,9 @@ def call(arguments: Asked) -> int:
     gravity = arguments.gravity
     more = arguments.snap, gravity, arguments.mimic, arguments.friction
     robot = robot_file.load(arguments.urdf, arguments.floating, *options, *more)
-    own = arguments.friction, arguments.link
+    fixed = arguments.fixed_acceleration
+    robot = robot_file.with_fixed_acceleration(robot, fixed, "--fixed-acceleration")
+    own = arguments.friction, arguments.link, fixed
     refuse_unused_of_robot(robot, [function], *options, gravity, "--", *own)
     if arguments.link is not None:
         robot = at_link(robot, arguments.link, "--link")
@@ -97,8 +98,9 @@ def operations(
     snap: float = 0.0,
     gravity: Sequence[float] | None = None,
     mimic: bool = True,
+    link: str | None = None,
 ) -> tuple[str, list[tuple[str, ...]]]:
-    """Count the operations of a robot's functions.
+    """Count the operations of all functions that a robot has.
 
     Parameters
     ----------
@@ -110,6 +112,8 @@ def operations(
         The robot's numbers are data instead of constants.
     snap, gravity, mimic
         As of :func:`pymodel.mechanism.robot_file.load`.
+    link : str, optional
+        Whose placement and Jacobian are counted; without one the Jacobian is not.
 
     Returns
     -------
@@ -118,13 +122,19 @@ def operations(
         Under :data:`HEADINGS`.
     """
     robot = robot_file.load(path, floating, snap=snap, gravity=gravity, mimic=mimic)
-    small, rows = reduced(robot), []
+    if link is not None:
+        robot = at_link(robot, link, "--link")
+    robots, rows = {}, []
+    for function in ALL:
+        with contextlib.suppress(InputError):  # one that this robot has not, as without loops
+            robots[function] = suited(robot, function)
+    functions = list(robots)
     with _progress(robot.name, "functions") as update:
-        for function in FUNCTIONS:  # before minutes are spent on others
-            require_recordable(small, function)
-        for done, function in enumerate(FUNCTIONS):
-            update(done, len(FUNCTIONS))
-            found = count(small, function, parameters_as_data=as_data)
+        for function in functions:  # before minutes are spent on others
+            require_recordable(robots[function], function)
+        for done, function in enumerate(functions):
+            update(done, len(functions))
+            found = count(robots[function], function, parameters_as_data=as_data)
             numbers = (found.mul, found.add, found.rec, found.sincos, found.path)
             rows.append((function, found.method, *map(str, numbers)))
     tell(robot)

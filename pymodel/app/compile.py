@@ -30,7 +30,11 @@ from pymodel.runs.options import algorithm_options
 from pymodel.runs.whole import whole_file
 
 DONE = 0
-OPTIONS = {"arithmetic": "arith", "mimic": "no-mimic"}  # where an option is not called as its value
+OPTIONS = {
+    "arithmetic": "arith",
+    "mimic": "no-mimic",
+    "fixed_acceleration": "fixed-acceleration",
+}  # where an option is not called as its value
 WIDTH = 150  # columns of a table where there is no terminal
 OF_ROBOTS = (
     "floating",
@@ -38,6 +42,7 @@ OF_ROBOTS = (
     "damping",
     "friction",
     "armature",
+    "fixed_acceleration",
     "gravity",
     "mimic",
     "parameters_as_data",
@@ -139,7 +144,10 @@ def _of_robot(arguments: Asked, machine: Machine) -> ProgramImage:
     gravity, friction = arguments.gravity, arguments.friction or 0.0
     more: Any = arguments.snap or 0.0, gravity, arguments.mimic, friction
     robot = robot_file.load(arguments.source, arguments.floating, *options, *more)
-    refuse_unused_of_robot(robot, functions, *options, gravity, "--", friction, arguments.link)
+    fixed = arguments.fixed_acceleration or ()
+    robot = robot_file.with_fixed_acceleration(robot, fixed, "--fixed-acceleration")
+    own: Any = (friction, arguments.link, fixed)
+    refuse_unused_of_robot(robot, functions, *options, gravity, "--", *own)
     if arguments.link is not None:
         robot = at_link(robot, arguments.link, "--link")
     tell(robot)

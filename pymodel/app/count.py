@@ -55,13 +55,14 @@ def _counted(arguments: Asked) -> list[TableData]:
         arguments.gravity,
     )
     robot = path and is_robot(path)
-    if (any(options) or not arguments.mimic) and not robot:
-        names = "--floating, --parameters-as-data, --snap, --gravity, --no-mimic"
+    given = (*options, arguments.link, not arguments.mimic)
+    if any(given) and not robot:
+        names = "--floating, --link, --parameters-as-data, --snap, --gravity, --no-mimic"
         raise InputError(f"{names}: only for a robot file")
     if arguments.shape is not None and (robot or not path):
         raise InputError("--shape: only for a scenario")
     if robot:
-        title, rows = operations(path, *options, arguments.mimic)
+        title, rows = operations(path, *options, arguments.mimic, arguments.link)
         return [(title, HEADINGS, rows)]
     if not path:
         return _subdesign_tables()

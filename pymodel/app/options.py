@@ -134,6 +134,23 @@ def vector(text: str) -> tuple[float, float, float]:
     return Vector((x, y, z))
 
 
+def names_with_commas(text: str) -> tuple[str, ...]:
+    """Names with commas between."""
+    found = Names(name.strip() for name in text.split(","))
+    if not all(found):
+        raise ValueError("must be names, with commas between")
+    return found
+
+
+class Names(tuple[str, ...]):
+    """Names that are written as on the command line."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return ",".join(self)
+
+
 class Vector(tuple[float, float, float]):
     """Numbers that are written as on the command line."""
 

@@ -100,12 +100,17 @@ def run(options: Asked) -> int:
     robot = robot_file.load(
         options.urdf,
         options.floating,
+        options.damping,
         snap=options.snap,
         gravity=options.gravity,
         mimic=options.mimic,
+        friction=options.friction,
     )
+    fixed = options.fixed_acceleration
+    robot = robot_file.with_fixed_acceleration(robot, fixed, "--fixed-acceleration")
+    own = options.friction, options.link, fixed
     refuse_unused_of_robot(
-        robot, [options.function], gravity=options.gravity, link=options.link, dashes="--"
+        robot, [options.function], options.damping, 0.0, options.gravity, "--", *own
     )
     if options.link is not None:
         robot = at_link(robot, options.link, "--link")
@@ -330,6 +335,9 @@ def _job(options: Asked, out: Path) -> dict[str, Any]:
         "snap": options.snap,
         "gravity": options.gravity,
         "mimic": options.mimic,
+        "damping": options.damping,
+        "friction": options.friction,
+        "fixed_acceleration": list(options.fixed_acceleration),
         "link": options.link,
         "inputs": str((out / INPUTS).resolve()),
     }
@@ -399,6 +407,9 @@ def _summary(options: Asked, robot: Robot, small: Robot) -> dict[str, Any]:
         "floating": robot.floating,
         "snap": robot.snap,
         "gravity": robot.gravity_vector.tolist(),
+        "damping": options.damping,
+        "friction": options.friction,
+        "fixed_acceleration": list(options.fixed_acceleration),
         "notes": (*robot.notes, *told_of(robot)),
         "function": options.function,
         "link": options.link,
@@ -445,7 +456,8 @@ def _references(
     if robot_file.root_element(robot.source) == robot_file.MJCF:
         from pymodel.runs import mujoco_reference
 
-        if function in mujoco_reference.EVALUATED:
+        rubs = any(link.friction and link.friction_scale for link in robot.links)
+        if function in mujoco_reference.EVALUATED and not rubs:
             found["mujoco"] = mujoco_reference.call(robot, function, states)
     return found
 

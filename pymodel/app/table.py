@@ -28,6 +28,7 @@ from pymodel.app.options import (
     arithmetic,
     decimal_number,
     lanes,
+    names_with_commas,
     positive_number,
     target_option,
     vector,
@@ -232,6 +233,13 @@ LINK = Option(
     str,
     "NAME",
 )
+FIXED_ACCELERATION = Option(
+    "fixed-acceleration",
+    "joints whose accelerations are given to HD and dHD, by names with commas",
+    names_with_commas,
+    "NAMES",
+    (),
+)
 STAGES = Option(
     "stages",
     "register stages of the float units (default: the engine's)",
@@ -380,6 +388,9 @@ COMMANDS = (
             SNAP,
             GRAVITY,
             MIMIC,
+            DAMPING,
+            FRICTION,
+            FIXED_ACCELERATION,
             Option("rows", "random states, a call each", Whole(1, MAX_ROWS), "N", 16),
             ARITH,
             LANE,
@@ -499,6 +510,7 @@ COMMANDS = (
             DAMPING,
             FRICTION,
             ARMATURE,
+            FIXED_ACCELERATION,
         ),
         _ON_CALL,
         {"FUNCTION": "FD", "URDF": _IIWA, "inputs": "in.csv"},
@@ -540,6 +552,7 @@ COMMANDS = (
         ),
         (
             replace(SHAPE, used_by=()),
+            LINK,
             FLOATING,
             SNAP,
             GRAVITY,
@@ -627,6 +640,7 @@ COMMANDS = (
             DAMPING,
             replace(FRICTION, default=None),
             replace(ARMATURE, default=None),
+            replace(FIXED_ACCELERATION, default=None),
             AS_DATA,
             replace(OUT, help="program image to write", metavar="FILE", default=None),
             Option("show", "program image to show; nothing is compiled", str, "FILE"),

@@ -6,17 +6,28 @@ reason.
 
 from __future__ import annotations
 
+import csv
 import datetime
 import math
 import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from pymodel.arith.meant import meant
 from pymodel.mechanism import formula, schema
 from pymodel.mechanism.moments import least
-from pymodel.mechanism.scenario import Mimic, ScenarioError, Table, Vector, inertia_matrix
+from pymodel.mechanism.motions import finite
+from pymodel.mechanism.scenario import (
+    ENDS,
+    Curve,
+    Mimic,
+    ScenarioError,
+    Table,
+    Vector,
+    inertia_matrix,
+)
 
 MAX_TABLE = 1000  # times of a torque that is a table
 LONGEST_SHOWN = 100  # characters of a file's text in a message
@@ -201,11 +212,13 @@ class FileTable:
             return self._table_in_time(key, value)
         return self._finite(key, value, "must be a number, a formula or a table in time")
 
-    def _motion(self, key: str, value: Any) -> float | str | None:
+    def _motion(self, key: str, value: Any) -> float | str | Curve | None:
         if value is None:
             return None
+        if isinstance(value, dict):
+            return self._curve(key, value)
         if not isinstance(value, str):
-            return self._finite(key, value, "must be a number or a formula")
+            return self._finite(key, value, "must be a number, a formula or a curve in time")
         motion = self._formula(key, value.strip())
         try:
             velocity = formula.derivative(formula.parse(value))
@@ -215,6 +228,55 @@ class FileTable:
         if not all(math.isfinite(formula.value(rate, 0.0)) for rate in rates):
             raise self.error(key, "the formula starts with no finite velocity and acceleration")
         return motion
+
+    def _curve(self, key: str, value: dict[str, Any]) -> Curve:
+        """A motion through values."""
+        table = FileTable(self.source, f"{self.path}{key}.", value, schema.MOTION)
+        given = [name for name in ("times", "values") if name in value]
+        if table.get("csv"):
+            table.refuse(given, "the csv has them")
+            times, values = table.columns_of(table.get("csv"))
+        else:
+            for name in {"times", "values"} - set(given):
+                raise table.error(name, "required key is missing, without a csv")
+            times, values = table.get("times"), table.get("values")
+        if not 2 <= len(times) <= MAX_TABLE:
+            raise table.error("times", f"must be 2 to {MAX_TABLE} times, got {len(times)}")
+        if times[0] != 0.0 or any(b <= a for a, b in pairwise(times)):
+            raise table.error("times", "must ascend from 0")
+        if len(values) != len(times):
+            reason = f"must be one for each time, {len(times)}, got {len(values)}"
+            raise table.error("values", reason)
+        if (ends := table.get("ends")) not in ENDS:
+            raise table.error("ends", f"must be one of {', '.join(ENDS)}, got {quote(ends)}")
+        curve = Curve(times, values, ends)
+        if not finite(curve):
+            raise table.error("times", "are too close together")
+        return curve
+
+    def columns_of(self, name: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Times and values of a table of t and q beside the scenario's file."""
+        path = Path(self.source).parent / name
+        try:
+            rows = [*csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines(), strict=True)]
+        except (OSError, ValueError, csv.Error) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise self.error("csv", f"cannot read {quote(name)}: {printable(reason)}") from None
+        found = []
+        for column in ("t", "q"):
+            if not rows or column not in rows[0]:
+                raise self.error("csv", f"{quote(name)} has no column {column}")
+            numbers = []
+            for line, row in enumerate(rows, start=2):
+                try:
+                    numbers.append(float(row[column]))
+                except (TypeError, ValueError):
+                    numbers.append(math.nan)
+                if not math.isfinite(numbers[-1]):
+                    reason = f"{quote(name)}, line {line}: no finite number {column}"
+                    raise self.error("csv", reason)
+            found.append(tuple(numbers))
+        return found[0], found[1]
 
     def _mimic(self, key: str, value: Any) -> Mimic | None:
         if value is None:

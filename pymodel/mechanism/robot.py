@@ -256,6 +256,8 @@ class Robot:
         What functions of constrained dynamics keep.
     actuated : tuple of int or None
         Links whose joints are driven; None: the file does not say.
+    fixed_acceleration : tuple of int
+        Links whose joints' accelerations are given in hybrid dynamics.
     """
 
     name: str
@@ -271,6 +273,7 @@ class Robot:
     frame: FixedLink | None = None
     loops: tuple[Loop, ...] = ()
     actuated: tuple[int, ...] | None = None
+    fixed_acceleration: tuple[int, ...] = ()
 
     @property
     def tree(self) -> Robot:
@@ -366,6 +369,13 @@ class Robot:
         The base's are 0..5 (linear first).
         """
         return self.dofs[link]
+
+    @cached_property
+    def held(self) -> tuple[int, ...]:
+        """Degrees of freedom whose accelerations are given in hybrid dynamics, ascending."""
+        base = range(6) if self.floating and 0 in self.fixed_acceleration else ()
+        own = (self.dof(link) for link in self.fixed_acceleration if link >= self.first)
+        return tuple(sorted({*base, *own}))
 
     @cached_property
     def coupling(self) -> np.ndarray:

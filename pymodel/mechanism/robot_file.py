@@ -13,7 +13,7 @@ from xml.parsers import expat
 
 from pymodel.arith.errors import InputError, require_path
 from pymodel.mechanism import loops_file, mjcf, urdf
-from pymodel.mechanism.robot import FLOATING, FREE, Robot, one_line
+from pymodel.mechanism.robot import FLOATING, FREE, Robot, at_link, one_line, shown
 from pymodel.mechanism.robot_bodies import UNAPPLIED_FRICTION, RobotError, fault
 from pymodel.mechanism.robot_loops import TOLD, with_loops
 
@@ -63,6 +63,27 @@ def load(
     return _rubbing(_looped(found), require_scale(friction))
 
 
+#: Options of :func:`load_as`.
+ASKED = (
+    *("floating", "damping", "snap", "gravity", "mimic", "friction"),
+    *("fixed_acceleration", "link"),
+)
+
+
+def load_as(path: str | os.PathLike[str], asked: Mapping[str, Any]) -> Robot:
+    """Read a robot with options by their names; others than these are passed over.
+
+    ``floating``, ``damping``, ``snap``, ``gravity``, ``mimic`` and ``friction`` as of :func:`load`,
+    ``fixed_acceleration`` as of :func:`with_fixed_acceleration`, ``link`` as of
+    :func:`pymodel.mechanism.robot.at_link`.
+    """
+    own = {name: asked[name] for name in ASKED[:-2] if name in asked}
+    robot = load(path, **own)
+    robot = with_fixed_acceleration(robot, asked.get("fixed_acceleration", ()))
+    link = asked.get("link")
+    return at_link(robot, link) if link else robot
+
+
 def _looped(robot: Robot) -> Robot:
     """A robot with the loops of the TOML beside its file, if there is one."""
     path = loops_file.beside(robot.source)
@@ -73,6 +94,39 @@ def _looped(robot: Robot) -> Robot:
     notes = [x for x in robot.notes if not x.startswith(TOLD)]
     notes += map(one_line, told)
     return replace(robot, notes=tuple(notes), actuated=actuated or robot.actuated)
+
+
+def with_fixed_acceleration(robot: Robot, names: Sequence[str], option: str = "") -> Robot:
+    """A robot some of whose joints have given accelerations in hybrid dynamics.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of joints; that of a joint of several degrees of freedom stands for all of these.
+    option : str
+        What the names are of in messages.
+
+    Raises
+    ------
+    InputError
+        If there is no such moving joint, it mimics another, or stands twice.
+    """
+    option = option or "fixed_acceleration"
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{option}: must be names of joints, got {names!r}")
+    found: list[int] = []
+    for name in names:
+        links = enumerate(robot.links)
+        own = [k for k, x in links if name in (x.joint, x.part.joint if x.part else x.joint)]
+        if not own:
+            known = ", ".join(shown(robot.links[k].joint) for k in robot.leaders)
+            raise InputError(f"{option}: there is no moving joint {name!r}; there are {known}")
+        if set(own) & robot.mimics.keys():
+            raise InputError(f"{option}: {name} mimics another joint: name that one")
+        if set(own) & set(found):
+            raise InputError(f"{option}: {name} stands twice")
+        found += own
+    return replace(robot, fixed_acceleration=tuple(sorted(found)))
 
 
 def require_scale(friction: Any) -> float:

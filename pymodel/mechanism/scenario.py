@@ -32,6 +32,7 @@ from pymodel.arith.errors import Error
 from pymodel.mechanism.formula import derivative, parse
 
 GROUND = -1
+ENDS = ("natural", "clamped")  #: of curves: acceleration 0 at both ends, or velocity 0
 INTEGRATORS = ("euler", "semi-implicit", "rk4", "implicit-midpoint")
 #: Those of scipy, which choose their steps by a tolerance.
 ADAPTIVE = ("RK45", "RK23", "DOP853", "LSODA", "Radau", "BDF")
@@ -138,6 +139,25 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Curve:
+    """A motion in time through values: a cubic spline, whose acceleration is continuous.
+
+    Parameters
+    ----------
+    times : tuple of float
+        s, ascending from 0, at least two.
+    values : tuple of float
+        Rad or m, at these times.
+    ends : str
+        One of :data:`ENDS`: no acceleration at the ends, or no velocity.
+    """
+
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+    ends: str = "natural"
+
+
+@dataclass(frozen=True)
 class Mimic:
     """What a joint follows: q = multiplier q_of + offset.
 
@@ -200,9 +220,9 @@ class Body:
         Coulomb friction, N m.
     friction_scale : float
         Velocity about which it reverses, rad/s; 0: there is none.
-    motion : float, str or None
-        What q is, rad, a number or a formula in time: the joint is moved so, by whatever torque
-        that takes. None: it moves freely.
+    motion : float, str, Curve or None
+        What q is, rad, a number, a formula in time, or a curve through values: the joint is moved
+        so, by whatever torque that takes. None: it moves freely.
     mimic : Mimic or None
         What it follows: both have one degree of freedom.
     name : str
@@ -227,7 +247,7 @@ class Body:
     damping: float = 0.0
     friction: float = 0.0
     friction_scale: float = 0.0
-    motion: float | str | None = None
+    motion: float | str | Curve | None = None
     mimic: Mimic | None = None
     name: str = ""
 
@@ -431,11 +451,12 @@ class Scenario:
 
     @property
     def corners(self) -> list[float]:
-        """Times in s after 0, ascending, at which a table of a torque has a corner.
+        """Times in s after 0, ascending, at which a table of a torque, or a curve, has a corner.
 
         To a millionth of a step, so that none lies just beside a time of the grid, or another one.
         """
-        tables = [body.torque for body in self.bodies if isinstance(body.torque, Table)]
+        drives = [x for body in self.bodies for x in (body.torque, body.motion)]
+        tables = [x for x in drives if isinstance(x, Table | Curve)]
         times = np.array([t for table in tables for t in table.times])
         times = np.unique(np.rint(times / self.step * 1e6) / 1e6) * self.step
         found: list[float] = times[times > 0.0].tolist()

@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from pymodel.arith.errors import IS_TEXT, is_text
-from pymodel.mechanism import formula, schema
+from pymodel.mechanism import schema
 from pymodel.mechanism.checks import check_loops, check_mimics, check_springs
 from pymodel.mechanism.closure import with_closed_loops
 from pymodel.mechanism.file_table import UNIT_ROUNDING, FileTable, kind_of, printable, quote, short
 from pymodel.mechanism.lending import lent
 from pymodel.mechanism.limits import MAX_STEPS as MAX_STEPS
+from pymodel.mechanism.motions import check_curves, motion_in_time
 from pymodel.mechanism.redundancy import check_motions, with_kept_rows
 from pymodel.mechanism.scenario import (
     ADAPTIVE,
@@ -41,6 +42,7 @@ from pymodel.mechanism.scenario import (
     REVOLUTE,
     SPHERICAL,
     Body,
+    Curve,
     Loop,
     Scenario,
     ScenarioError,
@@ -211,6 +213,7 @@ def parse(
         source=source,
     )
     check_mimics(scenario)
+    check_curves(scenario if steps is None else replace(scenario, end=scenario.step))
     scenario = with_closed_loops(scenario)
     check_loops(scenario)
     scenario = with_kept_rows(scenario)
@@ -355,10 +358,10 @@ def _follow(tables: list[FileTable], bodies: list[Body]) -> None:
         bodies[k] = replace(body, q=starts[0], qd=starts[1])
 
 
-def _start(table: FileTable, motion: float | str) -> tuple[float, float]:
+def _start(table: FileTable, motion: float | str | Curve) -> tuple[float, float]:
     """Where a motion starts, and how fast; what the file says of that must agree."""
-    place = formula.parse(motion) if isinstance(motion, str) else motion
-    found = [formula.value(x, 0.0) for x in (place, formula.derivative(place))]
+    at = motion_in_time(motion)
+    found = [at(0.0, order) for order in range(2)]
     for key, start in zip(("q", "qd"), found, strict=True):
         given: Any = table.numbers_of(key, 1, start)
         if abs(given - start) > MOTION_TOLERANCE * max(abs(start), 1.0):

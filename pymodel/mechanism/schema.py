@@ -12,6 +12,7 @@ from typing import Any
 
 from pymodel.mechanism.scenario import (
     ADAPTIVE,
+    ENDS,
     GROUND_NAME,
     INTEGRATORS,
     JOINTS,
@@ -43,8 +44,9 @@ class Key:
         ``vector`` (two numbers in the plane, three in space), ``unit`` (a vector of any length but
         0, whose direction counts), ``inertia``, ``rotation``, ``coordinates`` and ``velocities``
         (numbers as the joint has them), ``numbers`` (any number of them), ``torque`` (a number, or
-        a formula or table in time), ``motion`` (a number or a formula), ``mimic`` (a table),
-        ``body`` (a body's number or name), ``table`` or ``tables`` (an array of tables).
+        a formula or table in time), ``motion`` (a number, or a formula or curve in
+        time), ``mimic`` (a table), ``body`` (a body's number or name), ``table`` or ``tables`` (an
+        array of tables).
     unit : str
         Empty without one.
     text : str
@@ -252,8 +254,8 @@ BODY = (
         "motion",
         "motion",
         "rad",
-        "what `q` is at any time, a number or a formula, see above: the joint is moved so; "
-        "prismatic: m",
+        "what `q` is at any time, a number, a formula or a curve, see above: the joint is moved "
+        "so; prismatic: m",
         Default.COMPUTED,
         "none: it moves freely",
     ),
@@ -274,6 +276,28 @@ IDLE = {"spring": "rest", "stiffness": "length", "friction": "friction_scale"}
 TORQUE = (
     Key("times", "numbers", "s", "ascending from 0 or later, at least two"),
     Key("values", "numbers", "N m", "the torque at each of these times"),
+)
+
+MOTION = (
+    Key(
+        "times", "numbers", "s", "ascending from 0, at least two", Default.COMPUTED, "in the `csv`"
+    ),
+    Key("values", "numbers", "rad", "`q` at each; prismatic: m", Default.COMPUTED, "in the `csv`"),
+    Key(
+        "csv",
+        "string",
+        "",
+        "a table with the columns `t` and `q` in place of both, beside the scenario's file",
+        "",
+        "none",
+    ),
+    Key(
+        "ends",
+        "string",
+        "",
+        f"`{ENDS[0]}` (no acceleration at the first and last time) or `{ENDS[1]}` (no velocity)",
+        ENDS[0],
+    ),
 )
 
 MIMIC = (
@@ -364,6 +388,7 @@ TABLES = {
     "[time]": TIME,
     "[[body]]": BODY,
     "torque = { .. }": TORQUE,
+    "motion = { .. }": MOTION,
     "mimic = { .. }": MIMIC,
     "[[loop]]": LOOP,
     "[[spring]]": SPRING,

@@ -58,6 +58,13 @@ def friction_torque(size: float, scale: float, rate: np.ndarray) -> np.ndarray:
     return size * np.copysign(share, rate)
 
 
+def friction_slope(size: float, scale: float, rate: float) -> float:
+    """The derivative of :func:`friction_torque` by the velocity, N m s/rad."""
+    y = abs(rate) / (friction.SHARPNESS * scale)
+    share = float(friction_torque(1.0, scale, np.array(abs(rate))))
+    return size / scale * (1.0 - share**2) / (1.0 - y**2) if y != 1.0 else 0.0
+
+
 def _solve_triangular(
     matrix: np.ndarray, right: np.ndarray, lower: bool = False, transposed: bool = False
 ) -> np.ndarray:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pymodel.mechanism import formula, kinematics
+from pymodel.mechanism import kinematics
+from pymodel.mechanism.motions import motion_in_time
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.equations import Saddle, solve_definite
 from pymodel.runs.newton_euler import NewtonEuler
@@ -29,13 +30,11 @@ class Hybrid(NewtonEuler):
         self.places = [scenario.q_slices[k].start for k in scenario.moved]
         self.held = [scenario.v_slices[k].start for k in scenario.moved]
         motions = [scenario.bodies[k].motion for k in scenario.moved]
-        place = [formula.parse(x) if isinstance(x, str) else float(x or 0.0) for x in motions]
-        velocity = [formula.derivative(x) for x in place]
-        self.motions = place, velocity, [formula.derivative(x) for x in velocity]
+        self.motions = [motion_in_time(x) for x in motions if x is not None]
 
     def _given(self, order: int, t: float) -> np.ndarray:
         """Coordinates (0), velocities (1) or accelerations (2) of the moved joints."""
-        return np.array([formula.value(x, t) for x in self.motions[order]])
+        return np.array([at(t, order) for at in self.motions])
 
     def placed(self, t: np.ndarray, states: np.ndarray) -> np.ndarray:
         """States with what the motions give at their times."""

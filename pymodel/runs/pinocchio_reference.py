@@ -18,11 +18,13 @@ from pymodel.algorithms.rigid_body.functions import (
     ALL,
     CONSTRAINED,
     FUNCTIONS,
+    HYBRID,
     STEPS,
     SYMMETRIC,
     columns,
     driven,
     force_columns,
+    outputs,
 )
 from pymodel.mechanism import robot_file, urdf
 from pymodel.mechanism.loop import HINGE
@@ -40,7 +42,7 @@ from pymodel.mechanism.robot import (
 from pymodel.mechanism.robot_bodies import ROOT_JOINT, SNAP_OFFSET, RobotError
 from pymodel.runs import step_reference
 from pymodel.runs.closed_loop import ClosedLoop
-from pymodel.runs.equations import friction_torque
+from pymodel.runs.equations import friction_slope, friction_torque
 
 JOINTS = {
     FREE: pinocchio.JointModelFreeFlyer,
@@ -193,9 +195,18 @@ def call(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[s
     dict
         Column -> array of one number a row.
     """
-    its = model(robot)
     if function in STEPS:
         return _steps(robot, function, table)
+    if function in HYBRID:
+        return _hybrid(robot, function, table)
+    if function in FUNCTIONS and ALL[function].damping and _resists(robot):
+        return _resisted(robot, function, table)
+    return _plain(robot, function, table)
+
+
+def _plain(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Pinocchio's own: a robot whose joints nothing resists, but for loops."""
+    its = model(robot)
     if function in FUNCTIONS:
         mimics = bool(robot.mimics)
         evaluate = _of_degrees_of_freedom(robot, function) if mimics else _EVALUATE[function]
@@ -225,6 +236,81 @@ def friction_torques(robot: Robot, qd: np.ndarray) -> np.ndarray:
             k = robot.tree.dof(i)
             found[k] = friction_torque(link.friction, link.friction_scale, qd[k])
     return found
+
+
+def _resists(robot: Robot) -> bool:
+    return any(x.damping or (x.friction and x.friction_scale) for x in robot.links)
+
+
+def _resistance(robot: Robot, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Torques of damping and friction against the rates (nv,), and their derivatives (nv, nv)."""
+    g = robot.coupling
+    rates = g @ qd
+    torques, slopes = friction_torques(robot, rates), np.zeros(len(rates))
+    for i, link in enumerate(robot.links[robot.first :], start=robot.first):
+        k = robot.tree.dof(i)
+        torques[k] += link.damping * rates[k]
+        slopes[k] += link.damping
+        if link.friction and link.friction_scale:
+            slopes[k] += friction_slope(link.friction, link.friction_scale, rates[k])
+    found: np.ndarray = g.T @ np.diag(slopes) @ g
+    return g.T @ torques, found
+
+
+def _resisted(
+    robot: Robot, function: str, table: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """One of the seven with damping and friction, of which Pinocchio knows nothing."""
+    rates = _array(robot, "qd", table)
+    torques, slopes = map(np.array, zip(*(_resistance(robot, qd) for qd in rates), strict=True))
+    table = dict(table)
+    if "tau" in ALL[function].takes:
+        for k, own in enumerate(torques.T):
+            table[f"tau{k}"] = table[f"tau{k}"] - own
+    found = _plain(robot, function, table)
+    if function == "ID":
+        return {name: x + torques[:, k] for k, (name, x) in enumerate(found.items())}
+    if function == "FD":
+        return found
+    if function != "dID":
+        state = {name: x for name, x in table.items() if name in columns(robot, "q")}
+        minv = table if function == "diFD" else _plain(robot, "Minv", state)
+        slopes = -_array(robot, "minv", minv) @ slopes
+    by = columns(robot, ALL[function].gives[1])
+    own = slopes.reshape(len(slopes), -1).T
+    return found | {name: found[name] + x for name, x in zip(by, own, strict=True)}
+
+
+def _hybrid(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Hybrid dynamics and its derivatives, by M and h of all joints."""
+    n, held, rows = robot.nv, list(robot.held), len(table["q0"])
+    free = [k for k in range(n) if k not in held]
+    state = {x: table[x] for kind in ("q", "qd") for x in columns(robot, kind)}
+    state |= {name: x for name, x in table.items() if name.startswith("fext")}
+    qdd = np.stack([table.get(x, np.zeros(rows)) for x in columns(robot, "qdd")], axis=-1)
+    tau = np.stack([table.get(x, np.zeros(rows)) for x in columns(robot, "tau")], axis=-1)
+
+    def of(name: str, qdd: np.ndarray) -> dict[str, np.ndarray]:
+        return call(robot, name, state | {f"qdd{k}": x for k, x in enumerate(qdd.T)})
+
+    m = _array(robot, "m", call(robot, "M", {x: table[x] for x in columns(robot, "q")}))
+    m_ff, m_kf = m[:, free][:, :, free], m[:, held][:, :, free]
+    h = _array(robot, "tau", of("ID", qdd))
+    qdd[:, free] = np.linalg.solve(m_ff, (tau - h)[:, free, None])[..., 0]
+    tau[:, held] = h[:, held] + (m_kf @ qdd[:, free, None])[..., 0]
+    found = {f"tau{k}": tau[:, k] for k in held} | {f"qdd{k}": qdd[:, k] for k in free}
+    if function == "HD":
+        return found
+    by, found = of("dID", qdd), {}
+    for kind in ("dq", "dqd"):
+        names = columns(robot, f"dtau_{kind}")
+        whole = np.stack([by[x] for x in names], axis=-1).reshape(rows, n, n)
+        accelerations = -np.linalg.solve(m_ff, whole[:, free])
+        torques = whole[:, held] + m_kf @ accelerations
+        for of_rows, name, values in ((held, "dtau", torques), (free, "dqdd", accelerations)):
+            for i, k in enumerate(of_rows):
+                found |= {f"{name}_{kind}{k}_{j}": values[:, i, j] for j in range(n)}
+    return {name: found[name] for name in outputs(robot, function)}
 
 
 def _steps(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -441,12 +527,15 @@ class _Loops:
         g = self.robot.coupling
         jacobian, bias = self._rows(q, g @ qd)
         jacobian, n = jacobian @ g, len(qd)
+        resistance, _ = _resistance(self.robot, qd)
+        third = third - resistance if function == "FDc" else third
         if function == "FDc":
             c = pinocchio.rnea(self.model, self.data, q, g @ qd, np.zeros(len(g)), forces)
             m = g.T @ _mass_matrix(self.model, self.data, q) @ g
             whole = np.block([[m, -jacobian.T], [jacobian, np.zeros((len(bias), len(bias)))]])
             return np.linalg.solve(whole, np.concatenate((third - g.T @ c, -bias)))[:n]
         tau = g.T @ pinocchio.rnea(self.model, self.data, q, g @ qd, g @ third, forces)
+        tau += resistance
         own = driven(self.robot)
         found = np.zeros(n)
         found[own] = np.linalg.solve(np.hstack((np.eye(n)[:, own], jacobian.T)), tau)[: len(own)]

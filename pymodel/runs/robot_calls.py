@@ -24,6 +24,7 @@ from pymodel.algorithms.rigid_body.functions import (
     force_columns,
     inputs,
     outputs,
+    taken,
 )
 from pymodel.arith import scalars
 from pymodel.arith.arrays import FormatArrays
@@ -99,7 +100,7 @@ class Answer:
 
 def input_columns(robot: Robot, function: str, external: Sequence[int] = ()) -> list[str]:
     """Name the columns that a call needs; matrices are full."""
-    names = [name for kind in ALL[function].takes for name in columns(robot, kind)]
+    names = [name for kind in ALL[function].takes for name in taken(robot, function, kind)]
     return names + force_columns(external)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from pymodel.algorithms.rigid_body.functions import (
     ALL,
+    HYBRID,
     SYMMETRIC,
     columns,
     force_columns,
@@ -23,6 +24,7 @@ from pymodel.compile.robot_kernels import Count, count, told_of
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.robot import FIXED_BASE, Robot, at_link, carried, inertial_parameters
+from pymodel.mechanism.robot_file import with_fixed_acceleration
 from pymodel.mechanism.robot_loops import LoopGeometry
 from pymodel.runs import robot_calls
 from pymodel.runs.base_parameters import TOLERANCE, BaseParameters, base_parameters
@@ -52,6 +54,8 @@ METHODS = {
     "FDc": "constrained_forward_dynamics",
     "dFDc": "constrained_forward_dynamics_derivatives",
     "IDc": "constrained_inverse_dynamics",
+    "HD": "hybrid_dynamics",
+    "dHD": "hybrid_dynamics_derivatives",
     "step": "step",
     "dstep": "step_derivatives",
     "rk4": "rk4_step",
@@ -71,6 +75,7 @@ def load_robot(
     gravity: Sequence[float] | None = None,
     mimic: bool = True,
     friction: float = 0.0,
+    fixed_acceleration: Sequence[str] = (),
 ) -> RobotModel:
     """Read a robot from its URDF or MJCF.
 
@@ -106,6 +111,9 @@ def load_robot(
         Apply the dry friction of the file, URDF's ``<dynamics friction>`` or MJCF's
         ``frictionloss``, as that times tanh(qd / friction): a scale of velocity, rad/s or m/s. 0:
         it is left out, as Pinocchio does.
+    fixed_acceleration : sequence of str
+        Names of joints whose accelerations are given in hybrid dynamics; ``root_joint`` is a
+        floating base.
 
     Returns
     -------
@@ -127,6 +135,7 @@ def load_robot(
     if lanes is not None and target != robot_calls.TWIN:
         raise InputError(f"lanes {lanes!r}: only for the target {robot_calls.TWIN}")
     robot = robot_file.load(path, floating, damping, armature, snap, gravity, mimic, friction)
+    robot = with_fixed_acceleration(robot, fixed_acceleration)
     refuse_unused_of_robot(robot, (), damping, armature, friction=friction)
     return RobotModel(robot, arithmetic, target, machine)
 
@@ -399,6 +408,33 @@ class RobotModel:
         """Numbers (10 links,) of the file that :meth:`regressor` is to be multiplied by."""
         return inertial_parameters(self.robot)
 
+    def hybrid_dynamics(
+        self,
+        q: np.ndarray,
+        qd: np.ndarray,
+        qdd: np.ndarray,
+        tau: np.ndarray,
+        f_ext: Wrenches | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Torques and accelerations (..., nv) of all joints.
+
+        Given are accelerations of the joints of ``fixed_acceleration`` and torques of the others;
+        what else is in ``qdd`` and ``tau`` is not read.
+        """
+        found, accelerations = self._call("HD", f_ext, q=q, qd=qd, qdd=qdd, tau=tau)
+        return found, accelerations
+
+    def hybrid_dynamics_derivatives(
+        self,
+        q: np.ndarray,
+        qd: np.ndarray,
+        qdd: np.ndarray,
+        tau: np.ndarray,
+        f_ext: Wrenches | None = None,
+    ) -> tuple[np.ndarray, ...]:
+        """dtau/dq, dtau/dqd, dqdd/dq and dqdd/dqd, shape (..., nv, nv); rows of what is given 0."""
+        return self._call("dHD", f_ext, q=q, qd=qd, qdd=qdd, tau=tau)
+
     def base_parameters(self, tolerance: float = TOLERANCE) -> BaseParameters:
         """What of the inertial parameters the torques can tell, by the rank of the regressor.
 
@@ -462,11 +498,20 @@ class RobotModel:
             flat = np.broadcast_to(array, (*batch, len(names))).reshape(-1, len(names))
             for name, column in zip(names, flat.T, strict=True):  # wrenches on a link add up
                 table[name] = table[name] + column if name in table else column
+        values: dict[str, np.ndarray] = {}
+        if function in HYBRID:  # what is given stands in the results, derivatives of it are 0
+            zero = np.zeros(len(next(iter(table.values()))))
+            names = [x for kind in ALL[function].gives for x in columns(robot, kind)]
+            values = {x: table.get(x, zero) for x in names}
+            unread = {x for kind in ("qdd", "tau") for x in columns(robot, kind)}
+            unread -= set(robot_calls.input_columns(robot, function))
+            table = {name: x for name, x in table.items() if name not in unread}
         answer = robot_calls.call(
             robot, function, table, self.arithmetic, self.target, self.machine
         )
         self.warnings = told_of(self.robot) + answer.warnings
-        return tuple(_array(robot, answer.table, x, batch) for x in ALL[function].gives)
+        values |= answer.table
+        return tuple(_array(robot, values, x, batch) for x in ALL[function].gives)
 
     def _rows(self, name: str, size: int, array: np.ndarray) -> np.ndarray:
         """An array with the entries of one call in the last axis."""

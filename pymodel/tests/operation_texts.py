@@ -41,6 +41,7 @@ from pymodel.mechanism.scenario import (
     PRISMATIC,
     REVOLUTE,
     SPHERICAL,
+    Curve,
     Loop,
     Mimic,
     Scenario,
@@ -280,6 +281,11 @@ def _closed(kind: str) -> Robot:
     return replace(robot, loops=tuple(replace(loop, **held) for loop in robot.loops))
 
 
+def _held(robot: Robot) -> Robot:
+    """With a given acceleration of the second joint, in the middle of the tree."""
+    return replace(robot, fixed_acceleration=(robot.first + 1,))
+
+
 def _tilted() -> Robot:
     """The floating base under a gravity that has a component along each axis."""
     return replace(ROBOTS["floating base"], ground=ground_under(np.array((1.0, 2.0, -3.0))))
@@ -373,10 +379,10 @@ def _driven(scenario: Scenario) -> Scenario:
     return replace(scenario, bodies=(*bodies, replace(last, torque=torque)))
 
 
-def _moved(scenario: Scenario) -> Scenario:
+def _moved(scenario: Scenario, motion: str | Curve = "0.3*t**7 + sin(2*t)") -> Scenario:
     """With a motion of the first joint and friction in the second."""
     first, second, *bodies = scenario.bodies
-    first = replace(first, motion="0.3*t**7 + sin(2*t)")
+    first = replace(first, motion=motion)
     second = replace(second, friction=2.0, friction_scale=0.05)
     return replace(scenario, bodies=(first, second, *bodies))
 
@@ -441,6 +447,10 @@ MECHANISMS = {
     "moved and resisting in space": _moved(
         _mechanism(True, *((REVOLUTE, GROUND), (PRISMATIC, 0), (SPHERICAL, 1)))
     ),
+    "moved along a curve": _moved(
+        _mechanism(False, *((REVOLUTE, GROUND), (PRISMATIC, 0))),
+        Curve((0.0, 1.0, 2.5, 4.0), (0.1, 0.3, -2.0, 1.5)),
+    ),
     "geared in space": _geared(
         _mechanism(True, *((REVOLUTE, GROUND), (PRISMATIC, 0), (REVOLUTE, 1), (SPHERICAL, 2)))
     ),
@@ -449,7 +459,7 @@ MECHANISMS = {
 
 
 def _state(graph: Graph, scenario: Scenario, *names: str) -> Iterator[list[Ref]]:
-    sizes = zip(names, (scenario.nq, scenario.nv), strict=True)
+    sizes = zip(names, (scenario.nq, scenario.nv), strict=False)
     return (list(symbols(graph, name, (size,))) for name, size in sizes)
 
 
@@ -469,6 +479,14 @@ def _rates(scenario: Scenario) -> Recorded:
         t_cut = symbols(graph, "t_cut", (sum(map(sum, held)),))
     time = mechanism.time(graph.input("step's number"))
     return graph, _fields(serve(graph, rates(mechanism, q, p, t_cut, time)))
+
+
+def _placed(scenario: Scenario) -> Recorded:
+    graph = Recording()
+    mechanism = prepare(graph, scenario)
+    (q,) = _state(graph, scenario, "q")
+    found = mechanism.placed(q, mechanism.time(graph.input("step's number")))
+    return graph, {f"q[{k}]": x for k, x in enumerate(found)}
 
 
 def _projected(scenario: Scenario) -> Recorded:
@@ -492,6 +510,10 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
     "mechanisms: step.rates": {
         name: partial(_rates, scenario) for name, scenario in MECHANISMS.items()
     },
+    "mechanisms: step.Mechanism.placed": {
+        name: partial(_placed, MECHANISMS[name])
+        for name in ("moved along a curve", "geared in space")
+    },
     "mechanisms: projection.projected": {
         name: partial(_projected, scenario)
         for name, scenario in MECHANISMS.items()
@@ -501,6 +523,7 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
         **{
             f"{name}{method and ' by '}{method}, {base}": partial(_function, robot, name, method)
             for name, signature in functions.ALL.items()
+            if name not in functions.HYBRID
             for method in signature.methods
             for base, robot in ROBOTS.items()
             if (base == "floating base" or name not in SAME_TEXT)
@@ -520,6 +543,11 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
         for kind in LOOPS
         for name in functions.CONSTRAINED
     },
+    "robots with given accelerations: rigid_body": {
+        f"{name}, {base}": partial(_function, _held(robot), name, "")
+        for base, robot in (*ROBOTS.items(), ("gripper", _file("gripper.urdf")))
+        for name in functions.HYBRID
+    },
     "robots under any gravity: rigid_body": {
         "ID, floating base": partial(_function, _tilted(), "ID", ""),
     },
@@ -531,6 +559,7 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
                 *("loops in the plane", "chain of pins with springs"),
             )
         },
+        "moved along a curve": partial(_accelerations, MECHANISMS["moved along a curve"]),
         "moved and resisting": partial(_accelerations, MECHANISMS["moved and resisting in space"]),
         "inertia that is lent": partial(_accelerations, shaft_and_arm(1e-6)),
         "inertia that is lent, in the plane": partial(_accelerations, point_slider()),

@@ -37,7 +37,7 @@ KINDS = {
     "velocities": "number or list",
     "numbers": "[number, ..]",
     "torque": "number, formula or table",
-    "motion": "number or formula",
+    "motion": "number, formula or table",
     "mimic": "table",
     "table": "table",
     "tables": "array of tables",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from pymodel.algorithms.rigid_body.functions import CONSTRAINED, FUNCTIONS
+from pymodel.algorithms.rigid_body.functions import CONSTRAINED, FUNCTIONS, HYBRID
 from pymodel.hardware.configs import Config
 from pymodel.hardware.cosim import robot
 from pymodel.hardware.step_engine import rtl_parameters
@@ -29,6 +29,7 @@ OTHERS = [
     *_calls("quadruped.xml", ("ID", "dFD"), rows=4),
     *_calls("quadruped.xml", ("FD",), rows=4, gravity=[1.0, -2.0, -9.0]),
     *_calls("gripper", rows=4),
+    *_calls("gripper", HYBRID, rows=4, fixed_acceleration=["drive"]),
     *_calls("closed_leg", CONSTRAINED, rows=4),
 ]
 #: Joints of several degrees of freedom and helical ones.

@@ -18,6 +18,7 @@ from typing import Any
 from pymodel.algorithms.rigid_body import articulated_body, frames, steps
 from pymodel.algorithms.rigid_body.coupling import Coupling, Sparse
 from pymodel.algorithms.rigid_body.derivatives import inverse_dynamics_derivatives
+from pymodel.algorithms.rigid_body.hybrid import FreePart
 from pymodel.algorithms.rigid_body.inverse_dynamics import External, inverse_dynamics
 from pymodel.algorithms.rigid_body.loops import (
     Constrained,
@@ -220,7 +221,26 @@ STEPS: dict[str, Signature] = {
     )
 }
 
-ALL: dict[str, Signature] = FUNCTIONS | FURTHER | CONSTRAINED | STEPS
+#: Of robots of whose joints some have given accelerations, and the others given torques.
+HYBRID: dict[str, Signature] = {
+    entry.name: entry
+    for entry in (
+        Signature(
+            "HD",
+            "hybrid dynamics: tau of joints with given qdd, and qdd of those with given tau",
+            ("q", "qd", "qdd", "tau"),
+            ("tau", "qdd"),
+        ),
+        Signature(
+            "dHD",
+            "derivatives of hybrid dynamics by q and qd",
+            ("q", "qd", "qdd", "tau"),
+            ("dtau_dq", "dtau_dqd", "dqdd_dq", "dqdd_dqd"),
+        ),
+    )
+}
+
+ALL: dict[str, Signature] = FUNCTIONS | FURTHER | CONSTRAINED | STEPS | HYBRID
 
 
 def shape(robot: Robot, name: str) -> tuple[int, ...]:
@@ -258,6 +278,27 @@ def columns(robot: Robot, name: str) -> list[str]:
     return [name + "_".join(map(str, index)) for index in indices]
 
 
+def taken(robot: Robot, function: str, name: str) -> list[str]:
+    """Name the columns of a vector or matrix that a function takes."""
+    return _parted(robot, function, name, qdd_of_held=True)
+
+
+def given(robot: Robot, function: str, name: str) -> list[str]:
+    """Name the columns of a vector or matrix that a function gives."""
+    return _parted(robot, function, name, qdd_of_held=False)
+
+
+def _parted(robot: Robot, function: str, name: str, qdd_of_held: bool) -> list[str]:
+    """Columns; of hybrid dynamics the rows of the joints that are held, or of the others."""
+    found = columns(robot, name)
+    kind = name.removeprefix("d").partition("_")[0] if name not in VECTORS else name
+    if function not in HYBRID or kind not in ("tau", "qdd"):
+        return found
+    held = (kind == "qdd") == qdd_of_held
+    each = len(found) // robot.nv
+    return [x for k, x in enumerate(found) if (k // each in robot.held) == held]
+
+
 def suited(robot: Robot, function: str) -> Robot:
     """The robot that a function is evaluated of: reduced, unless it tells of links as they are.
 
@@ -271,6 +312,9 @@ def suited(robot: Robot, function: str) -> Robot:
     signature = ALL[function]
     if function in CONSTRAINED:
         require_loops(robot, function)
+    if function in HYBRID and not robot.fixed_acceleration:
+        reason = "no joint's acceleration is given: name some, as --fixed-acceleration=a,b"
+        raise InputError(f"{function} of {robot.name}: {reason}")
     if signature.link == NEEDS_LINK and robot.frame is None:
         raise InputError(f"{function} of {robot.name}: needs the name of a link")
     if function == "com" and not sum(link.mass for link in robot.links) > 0:
@@ -295,13 +339,13 @@ def inputs(robot: Robot, function: str, external: Iterable[int] = ()) -> list[st
         if name in SYMMETRIC:
             found += [f"{name}{i}_{j}" for i in range(n) for j in range(i + 1)]
         else:
-            found += columns(robot, name)
+            found += taken(robot, function, name)
     return found + force_columns(external)
 
 
 def outputs(robot: Robot, function: str) -> list[str]:
     """Name the columns that a function gives."""
-    return [name for kind in ALL[function].gives for name in columns(robot, kind)]
+    return [name for kind in ALL[function].gives for name in given(robot, function, kind)]
 
 
 def evaluate(
@@ -611,6 +655,46 @@ def require_loops(robot: Robot, function: str) -> None:
         raise InputError(f"{function} of {robot.name}: {reason}")
 
 
+def _hybrid(given: Arguments) -> tuple[Tree, list[Term], dict[str, Term], FreePart]:
+    """The tree, its accelerations, the torques of joints that are held, and what solves for free.
+
+    M_FF qdd_F = tau_F - h_F with h of the held joints' accelerations; the torques are h_K + M_KF
+    qdd_F.
+    """
+    tree, robot = given.tree, given.robot
+    n, zero = tree.coupling.nv, tree.zero
+    qdd = [given.given[f"qdd{k}"] if k in robot.held else zero for k in range(n)]
+    still = inverse_dynamics(tree, tree.coupling.spread(qdd), given.external)
+    h = tree.coupling.gathered(still)
+    matrix = tree.coupling.of_symmetric(mass_matrix(tree))
+    free = FreePart(tree, robot.held, matrix)
+    qdd_free = free.solve([given.given[f"tau{k}"] - h[k] for k in free.own])
+    for k, x in zip(free.own, qdd_free, strict=True):
+        qdd[k] = x
+    tau = {f"tau{k}": tree.terms.total([h[k], *free.felt(k, qdd_free)]) for k in robot.held}
+    return tree, qdd, tau, free
+
+
+def _hd(given: Arguments, method: str) -> dict[str, Term]:
+    _, qdd, tau, free = _hybrid(given)
+    return tau | {f"qdd{k}": qdd[k] for k in free.own}
+
+
+def _dhd(given: Arguments, method: str) -> dict[str, Term]:
+    tree, qdd, _, free = _hybrid(given)
+    held, n, zero = given.robot.held, tree.coupling.nv, tree.zero
+    result: dict[str, Term] = {}
+    found = derivatives(tree, qdd, given.external)
+    for kind, matrix in zip(("dq", "dqd"), found, strict=True):
+        for i in range(n):
+            by = free.solve([-matrix.get((k, i), zero) for k in free.own])
+            result |= {f"dqdd_{kind}{k}_{i}": x for k, x in zip(free.own, by, strict=True)}
+            for k in held:
+                terms = [matrix.get((k, i), zero), *free.felt(k, by)]
+                result[f"dtau_{kind}{k}_{i}"] = tree.terms.total(terms)
+    return {name: result[name] for name in outputs(given.robot, "dHD")}
+
+
 def _next(given: Arguments, method: str) -> dict[str, Term]:
     def dynamics(q: list[Term], qd: list[Term]) -> steps.Dynamics:
         tree = Tree(given.terms, given.robot, q, qd)
@@ -676,6 +760,8 @@ _EVALUATE: dict[str, Callable[[Arguments, str], dict[str, Any]]] = {
     "FDc": _fdc,
     "dFDc": _dfdc,
     "IDc": _idc,
+    "HD": _hd,
+    "dHD": _dhd,
     "step": lambda given, method: _next(given, steps.EULER),
     "dstep": lambda given, method: _sensitivities(given, steps.EULER),
     "rk4": lambda given, method: _next(given, steps.RUNGE_KUTTA),

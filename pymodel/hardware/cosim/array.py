@@ -8,6 +8,7 @@ are held back at random in this part of the cycles. ``out``: folder for what the
 hands over. ``quick``: programs are scheduled at the first try.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -41,7 +42,7 @@ from pymodel.hardware.step_array import Outcome, StepArray, machine_of
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.coordinates import displaced
-from pymodel.mechanism.robot import Robot, at_link
+from pymodel.mechanism.robot import Robot
 from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
@@ -98,23 +99,14 @@ def test_of(bench: Bench) -> Any:
 
 def robot_of(job: Mapping[str, Any], function: str) -> Robot:
     """The robot of a job, as a function needs it."""
-    gravity = job.get("gravity")
-    asked = job["floating"], job.get("snap", SNAP), gravity and tuple(gravity)
-    more = job.get("mimic", True), job.get("link")
-    return suited(_robot(job["robot"], *asked, *more), function)
+    asked = {name: job[name] for name in ("robot", *robot_file.ASKED) if name in job}
+    return suited(_robot(json.dumps({"snap": SNAP} | asked)), function)
 
 
 @cache
-def _robot(
-    path: str,
-    floating: bool,
-    snap: float,
-    gravity: tuple[float, ...] | None,
-    mimic: bool,
-    link: str | None,
-) -> Robot:
-    read = robot_file.load(ROOT / path, floating, snap=snap, gravity=gravity, mimic=mimic)
-    return at_link(read, link) if link else read
+def _robot(job: str) -> Robot:
+    asked = json.loads(job)
+    return robot_file.load_as(ROOT / asked["robot"], asked)
 
 
 def kernels(job: dict[str, Any]) -> dict[str, Kernel | Chain]:

@@ -1,10 +1,9 @@
 """Rigid-body functions of robots on the step engine: every word is that of the text itself.
 
 Settings: ``calls``, each with a ``robot`` (path), a ``function`` and ``rows`` (how many calls, on
-random states), and as wanted ``floating``, ``snap``, ``gravity``, ``mimic``, ``link`` and
-``method``;
-``inputs`` (path of a table) instead of ``rows``; and ``out`` (folder for what the last function
-hands over).
+random states), and as wanted ``method`` and the options of
+:func:`pymodel.mechanism.robot_file.load_as`; ``inputs`` (path of a table) instead of ``rows``; and
+``out`` (folder for what the last function hands over).
 
 The text is evaluated twice, without a kernel: for all calls at once in float64, each operation
 rounded to the format, and for the first call, as for those that are not finite, in the integers of
@@ -31,7 +30,7 @@ from pymodel.hardware.places import ROOT
 from pymodel.hardware.scoreboard import Scoreboard
 from pymodel.hardware.step_engine import StepEngine, machine_of
 from pymodel.mechanism import robot_file
-from pymodel.mechanism.robot import Robot, at_link
+from pymodel.mechanism.robot import Robot
 from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.runs.engine_calls import Call, batched, prepare_call
 from pymodel.runs.robot_calls import bits_of, random_states, read_table
@@ -65,10 +64,8 @@ async def _function(
     board: Scoreboard, engine: StepEngine, settings: dict[str, Any], out: str | None
 ) -> None:
     function, fmt = settings["function"], engine.machine.fmt
-    floating, snap = settings.get("floating", False), settings.get("snap", SNAP)
-    more = {"snap": snap, "gravity": settings.get("gravity"), "mimic": settings.get("mimic", True)}
-    read, link = robot_file.load(ROOT / settings["robot"], floating, **more), settings.get("link")
-    robot = suited(at_link(read, link) if link else read, function)
+    read = robot_file.load_as(ROOT / settings["robot"], {"snap": SNAP} | settings)
+    robot = suited(read, function)
     method = settings.get("method") or cheapest(robot, function)
     call = prepare_call(engine.machine, recorded(robot, function, method))
     if "inputs" in settings:

@@ -266,7 +266,10 @@ def two_cranks():
         (crank(qd=0.0), "body[0].qd: must be as its motion starts, 15.0, or be left out, got 0.0"),
         (crank(torque=1.0), "body[0].torque: its joint has a motion, and the torque that this t"),
         (crank(guess=True), "body[0].guess: its joint has a motion, and the torque that this ta"),
-        (crank(motion=True), "body[0].motion: must be a number or a formula, got a boolean"),
+        (
+            crank(motion=True),
+            "body[0].motion: must be a number, a formula or a curve in ti",
+        ),
         (crank(motion="2*x"), "body[0].motion: unknown name x in a formula"),
         (crank(motion="1/(t - 1)/t"), "body[0].motion: the formula is not finite at t = 0"),
         (two_cranks(), "body[1].motion: the loops leave this joint no motion of its own"),

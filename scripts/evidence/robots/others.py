@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 
-from pymodel.algorithms.rigid_body.functions import ALL, NEEDS_LINK, suited
+from pymodel.algorithms.rigid_body.functions import ALL, HYBRID, NEEDS_LINK, suited
 from pymodel.arith.errors import Error
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.robot import Robot, at_link, one_line
@@ -58,6 +58,10 @@ def files() -> Iterator[tuple[str, Path]]:
             if path.match(pattern) and name not in seen:
                 seen.add(name)
                 yield package, Path(str(path.locate()))
+
+
+#: Without those for which a user says more than the file does.
+FUNCTIONS = [name for name in ALL if name not in HYBRID]
 
 
 def named(path: Path) -> str:
@@ -105,11 +109,11 @@ def page() -> str:
                 refused.append((named(path), package, "yes" if loads else "no", reason))
                 continue
             both += loads
-            cells = (verdict(robot, function) for function in ALL)
+            cells = (verdict(robot, function) for function in FUNCTIONS)
             rows.append((named(path), package, str(robot.nv), *cells))
     return render(
         PAGE,
-        functions=table(("file", "package", "nv", *ALL), rows, numbers=False),
+        functions=table(("file", "package", "nv", *FUNCTIONS), rows, numbers=False),
         refused=table(("file", "package", "Pinocchio reads it", "reason"), refused, numbers=False),
         versions=", ".join(f"{name} {metadata.version(name)}" for name in (*PACKAGES, "pin")),
         theirs=theirs,
