@@ -17,7 +17,6 @@ from pymodel.runs import adaptive, engine_runs, lagrangian, native_runs
 from pymodel.runs.joint_forces import joint_forces
 from pymodel.runs.simulate import simulate
 from pymodel.tests.places import SCENARIOS
-from pymodel.tests.runs.test_motion import same
 
 TIMES, VALUES = (0.0, 0.1, 0.35, 0.5, 1.0), (0.4, 0.7, -0.2, 0.1, 1.5)
 CURVE = {"times": list(TIMES), "values": list(VALUES)}
@@ -31,6 +30,11 @@ def pendulum(curve=CURVE, **changes):
         del data["body"][0][key]
     data["time"] |= {"step": 1e-3, "end": 1.0, "integrator": "rk4", **changes}
     return data
+
+
+def same(run, other):
+    for name, column in other.columns().items():
+        assert np.array_equal(run.columns()[name].view(np.uint64), column.view(np.uint64)), name
 
 
 @pytest.mark.parametrize("ends", ["natural", "clamped"])
