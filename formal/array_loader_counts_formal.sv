@@ -71,6 +71,7 @@ module array_loader_counts_formal #(
                           u_dut.calls_left_q <= calls_q && u_dut.calls_left_q + taken == calls_q &&
                           u_dut.last_call_q == (u_dut.calls_left_q == 1)));
       lemma_closed: assert (u_dut.open_q || !running_q || taken == calls_q);
+      lemma_spare: assert (!running_q || !u_dut.spare_valid_q || u_dut.beat_valid_q);
       no_more_calls: assert (!tready || (running_q && taken < calls_q));
       all_calls: assert (tready || !running_q || taken == calls_q || u_dut.beat_valid_q);
       calls_counted: assert (!running_q || taken == was_taken_q + COUNT_W'(was_call_q));

@@ -210,7 +210,7 @@ module array_loader_formal #(
     if (later_q) begin
       only_in_run: assert (!take || (running_q && ends_q < NUMBER_W'(calls_q)));
       taken_counted: assert (!running_q || taken == DATA_W'(ends_q));
-      two_on_the_way: assert (!running_q || beats_q - consumed_q <= NUMBER_W'(2));
+      three_on_the_way: assert (!running_q || beats_q - consumed_q <= NUMBER_W'(3));
       in_order: assert (!write || consumed_q != chosen_q ||
                         (chosen_came_q && write_data == chosen_word_q));
       inputs_written: assert (!chosen_now || write == chosen_is_input_q);

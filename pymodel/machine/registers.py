@@ -363,7 +363,7 @@ def step_engine(bus_words: int) -> Map:
         "program memory, and a trace longer than its list refuse a run: the re-basing segment with "
         "EVERY only, the trace with SAVE only. While busy, register file and trace list can be "
         "neither read nor written; of the other registers only CTRL, STATUS and IRQ_ENABLE can be "
-        "written. "
+        "written. A run begins a cycle after the write of CTRL, which CYCLES does not count. "
         "Words of the trace that are not read stay for the next run, which waits for their "
         "places. A location, index, program address or program number that is out of range "
         "answers SLVERR and changes nothing. PROGRAM_WORD has as many"
@@ -505,7 +505,8 @@ def step_array(bus_words: int) -> Map:
         addr_w=ADDR_W,
         version=(1, 2),
         text="Runs recorded kernels for streams of calls: DATAPATHS datapaths of several contexts "
-        "each execute one program, every context for a call of its own. A location is bank << "
+        "each execute one program, every context for a call of its own. A run begins a cycle after "
+        "the write of CTRL, which CYCLES does not count. A location is bank << "
         "16 | context * FILE_DEPTH + address, in every datapath. SEGMENT_START to "
         "SEGMENT_FLAGS describe a segment, and a write of SEGMENT_STORE stores it; likewise "
         "FUNCTION_FIRST to FUNCTION_OUTPUTS and FUNCTION_STORE a function, which is called by "

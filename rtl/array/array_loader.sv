@@ -12,8 +12,9 @@
 // the batch in the other is offered (`batch_*`), taken, and run; `released_i` says that the oldest
 // of these is not read any more. `finished_o`: all calls were taken, no half is in use.
 //
-// A beat passes a register, then one with what is stored of its function. `s_axis_tready` depends
-// on registers only. `clear_i` empties all but the table of functions, which `rst_ni` clears.
+// A beat passes a register, then one with what is stored of its function. One that comes while the
+// first must wait goes to a spare register: `s_axis_tready` waits for nothing but that register.
+// `clear_i` empties all but the table of functions, which `rst_ni` clears.
 //
 // Latency: 2 cycles from a beat to its write, 3 from the last beat of a batch to its offer.
 // Throughput: one beat a cycle; a change of the function within a batch takes a cycle.
@@ -97,22 +98,30 @@ module array_loader #(
   // ---------------------------------------------------------------------------------------------
   logic open_q, last_call_q, take, call_taken;
   logic [COUNT_W-1:0] calls_left_q, taken_q;
+  logic spare_valid_q, spare_last_q, spare_final_q, accept;
   logic beat_valid_q, beat_last_q, beat_final_q, valid_q, last_q, final_q, known_q, move, consume;
-  logic [W-1:0] beat_data_q, data_q;
-  logic [FUNCTION_W-1:0] beat_function_q, function_q;
+  logic [W-1:0] spare_data_q, beat_data_q, data_q;
+  logic [FUNCTION_W-1:0] spare_function_q, beat_function_q, function_q;
   logic [IN_W-1:0] inputs_q;
-  assign s_axis_tready = open_q && (!beat_valid_q || move);
+  assign s_axis_tready = open_q && !spare_valid_q;
   assign take = s_axis_tvalid && s_axis_tready;
   assign call_taken = take && s_axis_tlast;
   assign move = beat_valid_q && (!valid_q || consume);
+  assign accept = !beat_valid_q || move;
   assign taken_o = taken_q;
 
   always_ff @(posedge clk_i) begin
-    if (take) begin
-      beat_data_q <= s_axis_tdata[W-1:0];
-      beat_function_q <= s_axis_tuser;
-      beat_last_q <= s_axis_tlast;
-      beat_final_q <= s_axis_tlast && last_call_q;
+    if (!spare_valid_q) begin
+      spare_data_q <= s_axis_tdata[W-1:0];
+      spare_function_q <= s_axis_tuser;
+      spare_last_q <= s_axis_tlast;
+      spare_final_q <= s_axis_tlast && last_call_q;
+    end
+    if (accept) begin
+      beat_data_q <= spare_valid_q ? spare_data_q : s_axis_tdata[W-1:0];
+      beat_function_q <= spare_valid_q ? spare_function_q : s_axis_tuser;
+      beat_last_q <= spare_valid_q ? spare_last_q : s_axis_tlast;
+      beat_final_q <= spare_valid_q ? spare_final_q : s_axis_tlast && last_call_q;
     end
     if (move) begin
       data_q <= beat_data_q;
@@ -131,12 +140,14 @@ module array_loader #(
     end
     if (clear_i || start_i) begin
       open_q <= start_i && !clear_i;
+      spare_valid_q <= 1'b0;
       beat_valid_q <= 1'b0;
       valid_q <= 1'b0;
       taken_q <= '0;
     end else begin
       open_q <= open_q && !(call_taken && last_call_q);
-      beat_valid_q <= take || (beat_valid_q && !move);
+      spare_valid_q <= !accept && (spare_valid_q || take);
+      beat_valid_q <= !accept || spare_valid_q || take;
       valid_q <= move || (valid_q && !consume);
       taken_q <= taken_q + COUNT_W'(call_taken);
     end

@@ -149,8 +149,10 @@ module step_array
   logic write, write_hit, read, read_hit;
   logic [WORD_W-1:0] write_addr, read_addr;
   logic [DATA_W-1:0] write_data, write_mask, read_data, options;
-  // A reset reaches the parts a cycle after its write, as it goes far.
-  logic engine_rst_n, reset_q, parts_rst_n, runnable_q, run, clear, idle, busy, done_state, done;
+  // A reset reaches the parts a cycle after its write, as it goes far; so does a clear. STATUS
+  // shows them at once. A run that ends in the very cycle of a clear stays done.
+  logic engine_rst_n, reset_q, parts_rst_n, runnable_q, run, clear, clear_q;
+  logic idle, busy, done_state, done;
   logic [DATA_W-1:0] calls_taken, calls_given, calls_dropped, word_cycles;
   logic [fp_pkg::FLAGS_W-1:0] flags;
 
@@ -197,9 +199,9 @@ module step_array
     .run_o(run),
     .clear_o(clear),
     .options_o(options),
-    .idle_i(idle || !parts_rst_n),
+    .idle_i(idle || clear_q || !parts_rst_n),
     .busy_i(busy && parts_rst_n),
-    .done_state_i(done_state && parts_rst_n),
+    .done_state_i(done_state && !clear_q && parts_rst_n),
     .done_i(done && parts_rst_n),
     .fault_i(calls_dropped != '0),
     .flags_i(flags)
@@ -381,11 +383,15 @@ module step_array
   assign parts_rst_n = rst_ni && !reset_q;
   assign core_rst_n = rst_ni && (!reset_q || travelling);
 
-  // Commands go far: a register stands before them. What is stored stands on.
-  logic run_q, store_segment_q, store_function_q, store_word_q;
+  // Commands go far: a register stands before them. What is stored stands on. That all is done is
+  // found out far away, too: a run ends a cycle behind it.
+  logic loaded, drained;
+  logic run_q, finished_q, store_segment_q, store_function_q, store_word_q;
 
   always_ff @(posedge clk_i) begin
     run_q <= rst_ni && run;
+    clear_q <= rst_ni && clear && done_state;
+    finished_q <= busy && loaded && drained;
     store_segment_q <= rst_ni && store_segment;
     store_function_q <= rst_ni && store_function;
     store_word_q <= rst_ni && store_word;
@@ -404,7 +410,7 @@ module step_array
   // ---------------------------------------------------------------------------------------------
   // Calls in, words, results out
   // ---------------------------------------------------------------------------------------------
-  logic start, loaded, drained;
+  logic start;
   logic in_write;
   logic [V_W-1:0] in_datapath, out_datapath;
   logic [IN_ADDRESS_W-1:0] in_address;
@@ -488,13 +494,13 @@ module step_array
     .clk_i,
     .rst_ni(parts_rst_n),
     .run_i(run_q),
-    .clear_i(clear),
+    .clear_i(clear_q),
     .idle_o(idle),
     .busy_o(busy),
     .read_o(done_state),
     .done_o(done),
     .start_o(start),
-    .finished_i(loaded && drained),
+    .finished_i(finished_q),
     .hold_i(travelling),
     .word_cycles_o(word_cycles),
     .program_store_i(store_word_q),

@@ -16,10 +16,10 @@
 // other, each with DEPTH registers a bank of its own. That hides READ_STAGES registers behind the
 // banks (block RAM if BLOCK_RAM), OPERAND_STAGES inside the operand multiplexers, and deeper units.
 //
-// Latency of a run: 3 cycles, CONTEXTS for each word of each step, one for each traced register,
-// those in which the trace is full, and with several contexts one for each time that registers are
-// traced right behind a step. Throughput: one program word in CONTEXTS cycles, one operation a lane
-// and cycle.
+// Latency of a run: one cycle, which CYCLES does not count; 3 cycles, CONTEXTS for each word of
+// each step, one for each traced register, those in which the trace is full, and with several
+// contexts one for each time that registers are traced right behind a step. Throughput: one program
+// word in CONTEXTS cycles, one operation a lane and cycle.
 
 module step_engine
   import step_engine_regs_pkg::*;
@@ -126,7 +126,9 @@ module step_engine
   logic write, write_hit, read, read_hit, read_locked;
   logic [WORD_W-1:0] write_addr, read_addr;
   logic [DATA_W-1:0] write_data, write_mask, read_data, options;
-  logic engine_rst_n, runnable_q, run, clear, idle, busy, done_state, done, fault;
+  // Commands go far: a register stands before them. STATUS shows reset and clear at once.
+  logic engine_rst_n, reset_q, parts_rst_n, runnable_q, run, run_q, clear, clear_q;
+  logic idle, busy, done_state, done, fault;
   logic [fp_pkg::FLAGS_W-1:0] flags;
 
   coprocessor_control #(
@@ -172,13 +174,22 @@ module step_engine
     .run_o(run),
     .clear_o(clear),
     .options_o(options),
-    .idle_i(idle),
-    .busy_i(busy),
-    .done_state_i(done_state),
-    .done_i(done),
+    .idle_i(idle || clear_q || !parts_rst_n),
+    .busy_i(busy && parts_rst_n),
+    .done_state_i(done_state && !clear_q && parts_rst_n),
+    .done_i(done && parts_rst_n),
     .fault_i(fault),
     .flags_i(flags)
   );
+
+  // A run that ends in the very cycle of a clear stays done.
+  always_ff @(posedge clk_i) begin
+    run_q <= rst_ni && run;
+    clear_q <= rst_ni && clear && done_state;
+    reset_q <= !engine_rst_n;
+  end
+
+  assign parts_rst_n = rst_ni && !reset_q;
 
   // ---------------------------------------------------------------------------------------------
   // Locations on the bus and inside
@@ -292,6 +303,23 @@ module step_engine
     list_entry_q <= list_entry;
   end
 
+  // What the host writes or takes goes far, too. The location that stands in the word register, and
+  // what was stored last, follow a cycle behind its write as well.
+  logic store_q, write_list_q, write_file_q, pop_q;
+  logic [ENTRY_W-1:0] list_index_q;
+  logic [LOCATION_W-1:0] list_data_q;
+  logic [W-1:0] host_data_q;
+
+  always_ff @(posedge clk_i) begin
+    store_q <= rst_ni && store;
+    write_list_q <= rst_ni && write_list;
+    write_file_q <= rst_ni && write_file;
+    pop_q <= rst_ni && pop;
+    list_index_q <= entry_q;
+    list_data_q <= from_bus(new_listed);
+    host_data_q <= new_data;
+  end
+
   // The program that runs, the last stored address, and positions that move with each access
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -360,9 +388,9 @@ module step_engine
     .CONTEXTS(CONTEXTS)
   ) u_sequencer (
     .clk_i,
-    .rst_ni(engine_rst_n),
-    .run_i(run),
-    .clear_i(clear),
+    .rst_ni(parts_rst_n),
+    .run_i(run_q),
+    .clear_i(clear_q),
     .idle_o(idle),
     .busy_o(busy),
     .read_o(done_state),
@@ -390,9 +418,9 @@ module step_engine
     .push_o(push),
     .full_i(full),
     .host_location_i(file_q),
-    .list_write_i(write_list),
-    .list_index_i(entry_q),
-    .list_data_i(from_bus(new_listed)),
+    .list_write_i(write_list_q),
+    .list_index_i(list_index_q),
+    .list_data_i(list_data_q),
     .list_data_o(list_entry)
   );
 
@@ -404,8 +432,8 @@ module step_engine
     .CONTEXTS(CONTEXTS)
   ) u_program (
     .clk_i,
-    .store_i(store),
-    .store_pc_i(new_pc[PC_W-1:0]),
+    .store_i(store_q),
+    .store_pc_i(store_pc_q),
     .store_word_i(stored_word[WORD_BITS-1:0]),
     .fetch_i(fetch),
     .pc_i(pc),
@@ -442,8 +470,8 @@ module step_engine
     .output_operand_o(output_operand),
     .tap_bank_i(tap_bank),
     .tap_data_o(tap_data),
-    .host_write_i(write_file),
-    .host_data_i(new_data),
+    .host_write_i(write_file_q),
+    .host_data_i(host_data_q),
     .fault_o(stored_fault),
     .flags_o(stored_flags)
   );
@@ -469,7 +497,7 @@ module step_engine
 
   // Of all that was stored since the start
   always_ff @(posedge clk_i) begin
-    if (!engine_rst_n || start) begin
+    if (!parts_rst_n || start) begin
       flags_q <= '0;
       fault_q <= 1'b0;
     end else begin
@@ -487,11 +515,11 @@ module step_engine
     .DATA_STAGES(READ_STAGES)
   ) u_trace (
     .clk_i,
-    .rst_ni(engine_rst_n),
+    .rst_ni(parts_rst_n),
     .push_i(push),
     .data_i(tap_data),
     .full_o(full),
-    .pop_i(pop),
+    .pop_i(pop_q),
     .data_o(trace_data),
     .count_o(trace_count)
   );

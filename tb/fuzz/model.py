@@ -198,7 +198,8 @@ class Model:
         if name == "IRQ_ENABLE":
             return (self.enabled,)
         if name == "CYCLES":
-            return (cycle - self.started - 1 if busy else self.cycles,)
+            counted = max(cycle - self.started - 1 - self.NOT_COUNTED, 0) if busy else self.cycles
+            return (counted,)
         word = self.same(name)
         return None if word is UNKNOWN else (word,)
 
@@ -427,6 +428,7 @@ class Step(Programmable):
     """The step engine, with a program of words that store nothing; runs trace nothing."""
 
     PARAMETERS = ("LANES", "FILE_DEPTH", "PROGRAM_DEPTH", "TRACE_REGISTERS", "PROGRAMS")
+    NOT_COUNTED = 1  # until the sequencer hears of a run
     POSITIONS = ("FILE_ADDRESS", "PROGRAM_STORE", "PROGRAM", "TRACE_INDEX")
     PER_PROGRAM = (
         "MAIN_START",
@@ -524,7 +526,8 @@ class Step(Programmable):
         words = (steps - special) * self.held["MAIN_LENGTH", 0]
         words += special * self.held["SPECIAL_LENGTH", 0]
         self.steps_done = UNKNOWN if steps else 0
-        return START_CYCLES + self.params["CONTEXTS"] * words, 0, {("STEPS_DONE", 0): steps}
+        cycles = self.NOT_COUNTED + START_CYCLES + self.params["CONTEXTS"] * words
+        return cycles, 0, {("STEPS_DONE", 0): steps}
 
     def advance(self, cycle: int) -> bool:
         """At the end all steps are done."""
@@ -547,7 +550,7 @@ class Array(Programmable):
     RESULTS = ("CALLS_TAKEN", "DROPPED")
     READS_FILE = False
     NOT_COUNTED = 1  # until the array hears of a run
-    AROUND_CALLS = 4  # cycles of a run
+    AROUND_CALLS = 5  # cycles of a run
     FIRST_BEAT = 2  # cycles from its command on
     POSITIONS = ("FILE_ADDRESS", "PROGRAM_STORE", "SEGMENT_STORE", "FUNCTION_STORE")
     MOST = 65535  # repeats, loops

@@ -99,6 +99,6 @@ BENCH = Bench(
         sims=("verilator",),
         legal=_is_legal,
     ),
-    signals=("busy", "full", "pop", "push", *step_watch.SIGNALS),
+    signals=("busy", "full", "pop_q", "push", *step_watch.SIGNALS),
     modelled=step_watch.modelled,
 )

@@ -77,6 +77,7 @@ class Bus(coprocessor_bench.Bus):
         "TRACE_START",
     )
     OPERANDS = ("STEPS", "SAVE", "EVERY", *DESCRIPTION, "PROGRAM_WORD")
+    started = 1  # the sequencer hears of a run a cycle later
     RESULTS = ("CYCLES", "STEPS_DONE", "TRACE_COUNT")
     PARAMETERS = (
         "LANES",
@@ -447,7 +448,7 @@ class _TraceWatch:
     wrong: int = 0
 
     async def look(self, dut):
-        signals = [getattr(inside(dut), name) for name in ("push", "full", "pop")]
+        signals = [getattr(inside(dut), name) for name in ("push", "full", "pop_q")]
         while True:
             await FallingEdge(dut.clk_i)
             push, full, pop = (int(signal.value) for signal in signals)

@@ -250,7 +250,7 @@ def test_a_verdict_depends_on_rtl_and_bench():
 
 
 def test_a_netlist_shows_what_its_bench_reads_of_the_module_itself():
-    assert UNITS["step_engine"].shows == ("busy", "full", "pop", "push")
+    assert UNITS["step_engine"].shows == ("busy", "full", "pop_q", "push")
     assert UNITS["axil_slave"].shows == UNITS["fp_add"].shows == ()  # of a module above it
 
 
