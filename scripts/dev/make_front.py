@@ -26,7 +26,7 @@ ALWAYS = ("CI", "PYTHON", "CC", "CXX", "HOME", "PATH", "TMPDIR", "OPENBLAS_NUM_T
 ALWAYS += ("PYMODEL_CACHE", "PYTEST_ADDOPTS")
 ALWAYS_IN = ("CCACHE_", "DASK_", "PIP_", "UV_", "XDG_")
 LISTS = ("UNITS", "BENCHES")  # arguments without dashes: words between spaces
-SWITCHES = ("CHANGED", "CHECK", "FAST", "FIRST", "PLANT", "WAVES", "WHOLE")  # 0 or 1
+SWITCHES = ("CHANGED", "CHECK", "FAST", "FIRST", "FOLD", "PLANT", "WAVES", "WHOLE")  # 0 or 1
 SIMULATORS = ("icarus", "verilator")
 
 
@@ -549,13 +549,13 @@ TARGETS = {
     ),
     "synth": Target(
         PROOF,
-        'area and clock of all hardware [UNITS="fp_add step_engine:2+2" FAMILY=ecp5 SEEDS=3]',
-        "UNITS FAMILY SEEDS",
+        'area and clock of hardware [UNITS="fp_add step_engine:2+2" FAMILY=ecp5 SEEDS=3 FOLD=1]',
+        "UNITS FAMILY SEEDS FOLD",
         programs(f"{_E}cost.synth", set_up="synth"),
     ),
     "bitstream": Target(
         PROOF,
-        "build/bitstream/<board>/top.bit, with a report [BOARD=ulx3s CLOCK=75 SEEDS=3 CHECK=1]",
+        "build/bitstream/<board>/top.bit, with a report [BOARD=ulx3s CLOCK=85 SEEDS=3 CHECK=1]",
         "BOARD CLOCK SEEDS CHECK",
         programs(f"{_E}bitstream", set_up="synth"),
     ),

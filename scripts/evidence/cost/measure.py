@@ -15,7 +15,7 @@ from scripts.evidence.cost import nextpnr, yosys
 from scripts.evidence.cost.counts import Counts, cells_of, ecp5_note, zynq_note
 from scripts.evidence.cost.job import Job, Row, row_key
 from scripts.evidence.cost.jobs import JOBS, NOT_TIMED, box_jobs
-from scripts.evidence.cost.nextpnr import place_options
+from scripts.evidence.cost.nextpnr import place_folded, place_options
 from scripts.evidence.cost.yosys import delay_script, synthesis_script, wrapper
 from scripts.kernel.digest import key_of, pinned
 from scripts.kernel.errors import CostError
@@ -120,7 +120,12 @@ def current_rows() -> list[Row]:
 COUNTED = ("lut", "dsp", "ff", "lutram", "bram", "logic_ns", "fmax_mhz", "note")
 
 
-def measure(job: Job, seeds: int) -> Row:
+def lacks_folded(row: Row) -> bool:
+    """Whether a row has a clock, but none of the netlist with folded registers."""
+    return bool(row["family"] == "ecp5" and row["fmax_mhz"] and "folded" not in row)
+
+
+def measure(job: Job, seeds: int, folded: bool = False) -> Row:
     """The row of a job.
 
     Parameters
@@ -128,13 +133,16 @@ def measure(job: Job, seeds: int) -> Row:
     job : Job
     seeds : int
         Placements on ecp5, if the job allows so many.
+    folded : bool
+        Whether a netlist that is placed is placed with folded registers, too.
 
     Returns
     -------
     dict
         unit, config, stages, family; lut, dsp, ff, lutram, bram (blocks); logic_ns, fmax_mhz and
         note, None where there is none; format, parameters, commands, seeds, source; seconds that it
-        took. On xc7 inv, with placements fmax_mhz_of_seeds, of a co-processor units.
+        took. On xc7 inv, with placements fmax_mhz_of_seeds, of a co-processor units; if asked for,
+        folded, what `nextpnr.place_folded` gives.
 
     Raises
     ------
@@ -147,6 +155,8 @@ def measure(job: Job, seeds: int) -> Row:
     row |= {"format": list(job.fmt), "parameters": job.values}
     try:
         part, commands = _run(job, seeds)
+        if folded and lacks_folded(row | part):
+            part["folded"] = place_folded(job, seeds)
     except CostError as error:
         raise CostError(f"{job.name}: {error}") from None
     seconds = round(time.monotonic() - start, 1)
