@@ -110,6 +110,7 @@ def _machine(arguments: Asked) -> Machine:
             )
         given = {name: getattr(arguments, name) for name in OF_ENGINE}
         given = {name: value for name, value in given.items() if value is not None}
+        given["rare_logic"] = int(arguments.rare_logic)
         lanes = arguments.lanes or "2+2"
         return Machine.parse(lanes, arguments.stages, fmt=arithmetic.fmt, **given)
     except ValueError as error:
@@ -208,11 +209,12 @@ def _print(path: str, image: ProgramImage) -> None:
         )
     Console(width=None if sys.stdout.isatty() else WIDTH).print(table)
     machine = image.machine
+    rare = ", RARE_LOGIC 1" if machine.rare_logic else ""
     stages = (machine.add_stages, machine.mul_stages, machine.rec_stages, machine.sincos_stages)
     print(f"{len(image.words)} words of {image.word_w} bits, {len(image.parameters)} parameters")
     print(
         f"for {machine.adders}+{machine.multipliers} lanes, stages {','.join(map(str, stages))}, "
-        f"READ_STAGES {machine.read_stages}, OPERAND_STAGES {machine.operand_stages}, "
+        f"READ_STAGES {machine.read_stages}, OPERAND_STAGES {machine.operand_stages}{rare}, "
         f"format {machine.fmt.exp_w}/{machine.fmt.man_w}, DEPTH {machine.depth}, "
         f"PROGRAM_DEPTH {machine.program_depth}, TRACE_REGISTERS {machine.trace_registers}, "
         f"PROGRAMS {machine.programs}"

@@ -281,6 +281,7 @@ def _on_array(options: Asked, robot: Robot, hardware: Hardware, out: Path) -> Fo
         hardware.machine,
         contexts=options.contexts,
         datapaths=options.datapaths,
+        rare_logic=int(options.rare_logic),
         **cast(dict[str, Any], cosim_array.STREAMS),
     )
     with _progress(options, "scheduling"):

@@ -255,6 +255,9 @@ VARY = Option(
     needed=True,
     repeated=True,
 )
+RARE_LOGIC = Option(
+    "rare-logic", "with a reciprocal and a sine and cosine of adders, without multipliers"
+)
 DEPTH = Option(
     "depth",
     "registers of a bank of the engine (default: 64, or what is needed)",
@@ -400,6 +403,7 @@ COMMANDS = (
             SIM,
             SEED,
             WAVES,
+            replace(RARE_LOGIC, used_by=(ARRAY,)),
             Option(
                 "contexts",
                 "of a datapath of the array",
@@ -627,6 +631,7 @@ COMMANDS = (
                 Whole(0, 1),
                 "N",
             ),
+            RARE_LOGIC,
             DEPTH,
             replace(ARITH, help="float32 (default), or such as 5/10", default=None),
             RECORDED_BASE,

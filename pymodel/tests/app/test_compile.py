@@ -95,6 +95,15 @@ def test_stages_of_the_register_file(capsys):
     assert image.programs[0].main > plain.programs[0].main
 
 
+def test_an_engine_without_multipliers_in_its_rare_units(capsys):
+    plain = compiled(PENDULUM)
+    capsys.readouterr()
+    image = compiled(PENDULUM, "--rare-logic")
+    assert ", OPERAND_STAGES 0, RARE_LOGIC 1, format 8/23, " in capsys.readouterr().out
+    assert image.machine == Machine(rare_logic=1) and image.lanes != plain.lanes
+    assert image.programs[0].main > plain.programs[0].main
+
+
 def test_functions_of_a_scenario_have_its_state():
     image = compiled(FOUR_BAR, "--function", "rates", "--function", "step", "--lanes", "3+4")
     rates, step = image.programs

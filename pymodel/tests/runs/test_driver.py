@@ -519,6 +519,7 @@ def test_what_goes_wrong_has_a_status(code, library):
         ("LANES", 0x0102, Status.OTHER_MACHINE),
         ("LANES", identity(Machine(read_stages=1))[1], Status.OTHER_MACHINE),
         ("LANES", identity(Machine(operand_stages=1))[1], Status.OTHER_MACHINE),
+        ("LANES", identity(Machine(rare_logic=1))[1], Status.OTHER_MACHINE),
         ("FILE_DEPTH", 32, Status.OTHER_MACHINE),
         ("PROGRAM_DEPTH", len(image.words) - 1, Status.TOO_LARGE),
         ("TRACE_REGISTERS", image.entries - 1, Status.TOO_LARGE),
