@@ -8,7 +8,9 @@ no arithmetic changes, so that every arithmetic gives the same bits:
 * equal operations on equal operands are done once;
 * a sign belongs to a term and costs nothing, so -a - b is done as a + b, b - a as a - b;
 * numbers are computed with once, in float64; 2 x is x + x; c (d x) is (c d) x for numbers c, d;
-* a sum of many terms adds what is ready first (:func:`total`), constants before all.
+* a sum of many terms adds what is ready first (:func:`total`), constants before all;
+* on demand, what is zero or another operation by algebra is not done
+  (:mod:`pymodel.arith.identities`).
 """
 
 import bisect
@@ -16,6 +18,7 @@ import heapq
 from collections.abc import Iterable
 from typing import Any, Generic
 
+from pymodel.arith.identities import ONE, ZERO, Identities, Key, Signed
 from pymodel.arith.scalars import S, SupportsArithmetic
 
 #: How long operations take when the order of a sum is chosen, cycles. It is part of the text's
@@ -25,10 +28,6 @@ DELAY = {"add": 4, "mul": 3, "rec": 7, "sincos": 14}
 #: Numbers that differ by less, relatively, are one: products of a model's rotations leave dust of a
 #: few roundings. What differs by more stays apart: a small mass on a large one is no dust.
 SAME_NUMBER = 4e-15
-
-ZERO, ONE = 0, 1  # nodes
-Signed = tuple[int, bool]  # a node, and whether its sign is turned
-Key = tuple[str | int | float, ...]  # what a node is: an operation and its operands
 
 
 class Term:
@@ -76,9 +75,17 @@ class Terms(Generic[S]):
         A parameter keeps its name and may change its value later, as long as the structure stays:
         what is 0, 1 or -1, and which sums of parameters are 0. False: it is a number like those of
         the text.
+    identities : bool
+        Do no operation that is zero, or plus or minus an earlier one, by algebra. Not for a text
+        that rounds on purpose, or that computes a small difference in another way to be accurate.
     """
 
-    def __init__(self, arithmetic: SupportsArithmetic[S], parameters_as_data: bool = False) -> None:
+    def __init__(
+        self,
+        arithmetic: SupportsArithmetic[S],
+        parameters_as_data: bool = False,
+        identities: bool = False,
+    ) -> None:
         self.arithmetic = arithmetic
         self.parameters_as_data = parameters_as_data
         self.name = arithmetic.name
@@ -91,6 +98,8 @@ class Terms(Generic[S]):
         self._sums: dict[int, tuple[Signed, Signed]] = {}  # sum -> its operands
         self._read: set[int] = set()  # by other operations
         self._known: dict[Key, int] = {}
+        self._identities = Identities() if identities else None
+        self._same: dict[Key, Signed] = {}  # what is not done -> what it is by algebra
         self._numbers: list[float] = []  # magnitudes of numbers, in order
         for number in (0.0, 1.0):  # ZERO and ONE
             self.const(number)
@@ -128,7 +137,25 @@ class Terms(Generic[S]):
         self._ready.append(0 if fixed is not None else ready)
         self._fixed.append(fixed)
         self._is_number.append(number)
+        if self._identities is not None:
+            self._identities.append(key)
         return Term(self, node)
+
+    def _found(self, key: Key, ready: int) -> Term | None:
+        """What a sum or product is already: done before, or by algebra what is ready no later."""
+        node = self._known.get(key)
+        if node is not None:
+            return Term(self, node)
+        identities = self._identities
+        if identities is None:
+            return None
+        same = self._same.get(key)
+        if same is None:
+            same = identities.likely(key)
+            if same is None or self._ready[same[0]] > ready or not identities.proved(key, same):
+                return None
+            self._same[key] = same
+        return Term(self, *same)
 
     # --- leaves -----------------------------------------------------------------------------------
 
@@ -191,12 +218,12 @@ class Terms(Generic[S]):
         turned = a.negative
         subtracts = b.negative != turned
         key = ("add", a.node, b.node, subtracts)
-        node = self._known.get(key)
-        if node is not None:
-            return Term(self, node, turned)
+        ready = max(self._ready[a.node], self._ready[b.node]) + DELAY["add"]
+        known = self._found(key, ready)
+        if known is not None:
+            return self._signed(known, turned)
         x, y = self._values[a.node], self._values[b.node]
         self._read |= {a.node, b.node}
-        ready = max(self._ready[a.node], self._ready[b.node]) + DELAY["add"]
         if whole is not None and turned:
             whole = -whole
         found = self._node(key, x - y if subtracts else x + y, ready, whole)
@@ -218,9 +245,10 @@ class Terms(Generic[S]):
         if whole is not None and self._is_number[first] and self._is_number[second]:
             return self._signed(self.const(whole), negative)
         key = ("mul", first, second)
-        node = self._known.get(key)
-        if node is not None:
-            return Term(self, node, negative)
+        ready = max(self._ready[first], self._ready[second]) + DELAY["mul"]
+        known = self._found(key, ready)
+        if known is not None:
+            return self._signed(known, negative)
         for c, x in ((first, second), (second, first)):
             if self._is_number[c] and self._fixed[c] == 2.0:
                 return self._signed(self.add(Term(self, x), Term(self, x)), negative)
@@ -228,7 +256,6 @@ class Terms(Generic[S]):
                 d, rest = self._factor[x]
                 return self._signed(Term(self, c) * Term(self, d) * Term(self, rest), negative)
         self._read |= {first, second}
-        ready = max(self._ready[first], self._ready[second]) + DELAY["mul"]
         product = self._node(key, self._values[first] * self._values[second], ready, whole)
         if (p is None) != (q is None):
             c, x = (first, second) if p is not None else (second, first)

@@ -53,7 +53,7 @@ def closed_loop(
     dict
         Name -> scalar of the next ``q`` and ``qd``, and of the torques ``tau`` during the step.
     """
-    terms, joints = Terms(arithmetic, parameters_as_data=True), range(robot.nv)
+    terms, joints = Terms(arithmetic, parameters_as_data=True, identities=True), range(robot.nv)
     q, qd, target, kp, kd = (
         [terms.given(values[f"{name}{k}"]) for k in joints] for name in (*CARRIED, *SETTINGS)
     )

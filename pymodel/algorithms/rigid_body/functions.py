@@ -380,7 +380,7 @@ def evaluate(
     dict
         Column -> scalar of what is not zero by structure; of a symmetric matrix the lower triangle.
     """
-    terms = Terms(arithmetic, parameters_as_data)
+    terms = Terms(arithmetic, parameters_as_data, identities=True)
     given = {name: terms.given(values[name]) for name in inputs(robot, function, external)}
     found = _EVALUATE[function](Arguments(terms, robot, given, external), method)
     found = {name: term for name, term in found.items() if not term.is_zero}

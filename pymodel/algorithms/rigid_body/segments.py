@@ -170,7 +170,7 @@ def first(
         they are not zero by structure; of the first y of each group that works ahead; of the
         columns that repeats begin with, zeros included; and of the derivatives that are known.
     """
-    terms = Terms(arithmetic, parameters_as_data)
+    terms = Terms(arithmetic, parameters_as_data, identities=True)
     given = {name: terms.given(values[name]) for name in inputs(robot, "dFD", external)}
     call = Arguments(terms, robot, given, external)
     tree = call.tree

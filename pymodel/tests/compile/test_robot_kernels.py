@@ -19,13 +19,13 @@ LOADED = {
 }
 #: Function -> multiplications and additions of each robot.
 OPERATIONS = {
-    "ID": ((220, 197), (728, 716), (1602, 1477)),
+    "ID": ((218, 190), (728, 704), (1595, 1457)),
     "M": ((112, 97), (324, 360), (1722, 1423)),
-    "FD": ((440, 374), (1689, 1664), (4232, 3992)),
+    "FD": ((438, 369), (1673, 1650), (4094, 3894)),
     "Minv": ((286, 231), (1872, 1646), (9477, 8224)),
-    "dID": ((1003, 876), (3031, 2860), (11707, 9863)),
-    "dFD": ((1860, 1644), (8155, 7545), (40484, 36363)),
-    "diFD": ((1633, 1415), (7748, 7175), (47632, 43712)),
+    "dID": ((944, 832), (3012, 2816), (11668, 9784)),
+    "dFD": ((1749, 1554), (8100, 7465), (40379, 36217)),
+    "diFD": ((1516, 1322), (7657, 7059), (47413, 43453)),
 }
 CASES = [
     (robot, function, *counts)
@@ -33,6 +33,8 @@ CASES = [
     for robot, counts in zip(LOADED, row, strict=True)
 ]
 AS_DATA = 1.03  # operations with parameters as data against those with numbers
+#: Those of iiwa where it shows in its numbers only that its flange is a body of revolution.
+ROUND_FLANGE = {"dID": (1000, 871), "dFD": (1857, 1639), "diFD": (1629, 1410)}
 
 
 @pytest.mark.parametrize(("robot", "function", "mul", "add"), CASES)
@@ -47,7 +49,10 @@ def test_operations_with_parameters_as_data(robot, function, mul, add):
     if robot == "atlas" and function in ("dFD", "diFD"):
         pytest.skip("takes half a minute, and has the structure of Atlas' dID and Minv")
     found = count(LOADED[robot], function, parameters_as_data=True)
-    assert found.mul + found.add <= AS_DATA * (mul + add)
+    if robot == "iiwa" and function in ROUND_FLANGE:
+        assert (found.mul, found.add) == ROUND_FLANGE[function]
+    else:
+        assert found.mul + found.add <= AS_DATA * (mul + add)
 
 
 def test_the_cheapest_formulation():
