@@ -35,6 +35,7 @@ BENCH = Bench(
     random=RandomConfigs(
         FORMATS | {"PASSES": range(1, 3)} | STAGES,
         count=1,
+        daily=0,
         settings={"runs": {"icarus": 8}},
         legal=fits_word,
     ),

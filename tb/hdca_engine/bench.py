@@ -42,6 +42,7 @@ BENCH = Bench(
     random=RandomConfigs(
         FORMATS | {"PASSES": range(1, 3)} | ENGINE_STAGES,
         count=1,
+        daily=0,
         settings={"runs": {"icarus": 4}},
         legal=fits_word,  # wider ones take Icarus a minute
     ),

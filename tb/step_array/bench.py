@@ -166,6 +166,7 @@ BENCH = Bench(
         | {"SCRATCH_DEPTH": (0, *STREAM_DEPTHS)}
         | {"SEGMENTS": range(2, 20), "FUNCTIONS": range(2, 20)},
         count=1,
+        daily=0,
         settings={"tables": {"verilator": 6}},
         sims=("verilator",),
         legal=_is_legal,

@@ -97,6 +97,7 @@ def test_a_block_on_a_slide_stops():
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "slider_crank"])
+@pytest.mark.nightly("double_pendulum")
 def test_same_bits_on_the_model_in_native_code_and_on_the_engine(name):
     scenario = rubbing(load(SCENARIOS / f"{name}.toml", 12))
     run = simulate(scenario, BitExact(fold=True))

@@ -85,6 +85,7 @@ def energy_errors(name, integrator, arithmetic, rebase=0, **times):
 
 
 @pytest.mark.parametrize("arithmetic", ["float32", "float64"])
+@pytest.mark.nightly("float64")
 def test_energy_of_a_double_pendulum_over_1000_s(arithmetic):
     """Of 7.8 J, after each step: the midpoint's error has no trend, the others drift away."""
     found = {

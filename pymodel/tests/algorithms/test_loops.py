@@ -99,6 +99,7 @@ def test_whole_runs(name):
         ("eight-bar", 1),
     ],
 )
+@pytest.mark.nightly(every=3)
 def test_a_second_of_random_loops(name, seed):
     """They swing through 1.8 to 4.4 rad; RK4 with this step leaves a relative 1.3e-10 at worst.
 

@@ -272,6 +272,7 @@ def test_a_spring_warns_of_steps_that_are_not_kept():
 
 
 @pytest.mark.parametrize("steps", [1, 100])
+@pytest.mark.nightly("100")
 def test_the_model_looks_at_springs_of_all_steps(monkeypatch, steps):
     """Together with others, or alone; so does native code, of many systems at once, too."""
     monkeypatch.setattr(recorder, "STEPS_AT_ONCE", steps)
@@ -317,7 +318,7 @@ def test_an_inertia_that_no_body_has_warns(tmp_path, capsys, inertia):
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-@pytest.mark.nightly(every=3)
+@pytest.mark.nightly("bennett", "five_bar", "tree")
 def test_shipped_scenarios_do_not_warn(name):
     """Native code notes the model's conditions, which test_native_runs compares."""
     scenario = load(SCENARIOS / f"{name}.toml")

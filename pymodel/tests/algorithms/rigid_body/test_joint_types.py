@@ -281,6 +281,7 @@ def test_text_and_kernel_agree_bit_for_bit(path, as_data):
 
 @pytest.mark.parametrize("target", [robot_calls.NATIVE, robot_calls.TWIN])
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.nightly("mobile_arm-native", "tethered-twin")
 def test_targets_give_the_bits_of_the_model(path, target):
     robot = reduced(urdf.load(path))
     for function in ("ID", "dID"):

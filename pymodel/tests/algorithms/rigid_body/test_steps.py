@@ -26,6 +26,13 @@ TURNING = [("gripper.urdf", True), ("tethered.urdf", False)]  # with quaternions
     [(file, False, name) for file in ("iiwa14.urdf", "gripper.urdf") for name in STEPS]
     + [(*case, name) for case in TURNING for name in ("step", "dstep")],
 )
+@pytest.mark.nightly(
+    "iiwa14.urdf-False-step",
+    "iiwa14.urdf-False-dstep",
+    "gripper.urdf-False-rk4",
+    "gripper.urdf-True-dstep",
+    "tethered.urdf-False-step",
+)
 def test_steps_as_with_pinocchios_accelerations(file, floating, name):
     """Joints that mimic others among them, floating bases, ball and floating joints."""
     robot = robot_file.load(ROBOTS / file, floating, gravity=SLANTED)
