@@ -29,7 +29,7 @@ BENCH = Bench(
     configs=[
         _config("two-passes", nightly=SIMULATORS),
         _config("one-pass", passes=1, nightly=("icarus",)),
-        _config("pipelined", stages=(3, 3, 6), nightly=SIMULATORS),
+        _config("pipelined", stages=(3, 3, 6), nightly=("icarus",)),
         _config("half", fmt=(5, 10), nightly=("verilator",)),
     ],
     random=RandomConfigs(
