@@ -342,6 +342,7 @@ def test_what_stands_in_a_variable_is_data(make, environment, tmp_path, name, by
         ("step_array", "verilator", "two-of-2-half", "icarus"),  # a file with other tests, too
     ],
 )
+@pytest.mark.nightly("cosim_step-icarus-half-verilator")
 def test_a_simulator_that_does_not_run_the_configuration(make, bench, sim, config, other):
     done = make(bench, f"SIM={sim}", f"CONFIG={config}")
     assert done.returncode == 2
@@ -448,6 +449,7 @@ def test_a_build_that_was_cut_short_is_built_again(make, tmp_path):
     assert done.returncode == 0 and "bit-identical" in done.stdout
 
 
+@pytest.mark.nightly
 def test_a_command_without_a_target_runs(make, tmp_path):
     done = make("mpc", "URDF=robots/gripper.urdf", "KNOTS=5", f"OUT={tmp_path}")
     assert done.returncode == 0, done.stderr

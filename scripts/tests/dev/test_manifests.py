@@ -112,6 +112,7 @@ def test_fusesoc_lints(target, tmp_path):
 
 
 @needs_verilator
+@pytest.mark.nightly
 def test_a_core_that_depends_on_ours_is_linted_clean(tmp_path):
     (tmp_path / "own_design.sv").write_text(DESIGN.replace(".clk_i(clk)", ".none(clk)", 1))
     fileset = {"files": ["own_design.sv"], "file_type": "systemVerilogSource"}
