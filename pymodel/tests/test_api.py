@@ -514,6 +514,7 @@ def test_pictures_that_cannot_be(scenario):
             pymodel.plot(*arguments)
 
 
+@pytest.mark.nightly
 def test_companions_of_a_picture(scenario):
     """A reference may end early; otherwise it and the twin are at the times of the run."""
     run, twin = pymodel.simulate(scenario), pymodel.simulate(scenario)

@@ -69,6 +69,7 @@ SPEEDS, MASSES = [5.0, 15.0], [0.3, 0.6]
 
 
 @pytest.mark.parametrize("target", ["model", "native"])
+@pytest.mark.nightly("model")
 def test_a_slider_crank(target):
     """Speeds of the crank, which rod and slider follow, and masses of the slider: whole runs."""
     path = SCENARIOS / "slider_crank.toml"
@@ -565,6 +566,7 @@ def test_a_scheduler_that_is_not_there(monkeypatch):
 
 
 @pytest.mark.parametrize("count", [0, 1])
+@pytest.mark.nightly("0")
 def test_a_scheduler_without_workers(count, monkeypatch, caplog):
     """From the start, or once the last one has gone."""
     monkeypatch.setattr("pymodel.runs.workers.TELL_S", 0.2)
@@ -611,6 +613,7 @@ def test_a_program_that_handles_sigterm_does_so_during_a_sweep(handler):
         signal.signal(signal.SIGTERM, before)
 
 
+@pytest.mark.nightly
 def test_a_plain_install_has_workers_and_csv(tmp_path):
     """Neither Dask nor pyarrow; what needs them says so in a line."""
     code = "import sys; sys.modules |= dict.fromkeys(['dask', 'distributed', 'pyarrow'])\n"
@@ -675,6 +678,7 @@ def die(chunk):
     return chunk
 
 
+@pytest.mark.nightly
 def test_what_kills_its_local_worker_twice_has_no_result():
     with workers(2, None) as (_, run):
         found = list(run(die, ["a", "dies", "b", "c", "dies", "d"]))
@@ -714,6 +718,7 @@ def test_workers_that_do_not_start_are_told(monkeypatch):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.nightly("9")
 def test_no_worker_outlives_its_command(tmp_path, number):
     """Nor what a worker has started, however the command ends."""
     code = "import signal, subprocess, sys\nfrom pathlib import Path\n"
