@@ -613,7 +613,6 @@ def test_a_program_that_handles_sigterm_does_so_during_a_sweep(handler):
         signal.signal(signal.SIGTERM, before)
 
 
-@pytest.mark.nightly
 def test_a_plain_install_has_workers_and_csv(tmp_path):
     """Neither Dask nor pyarrow; what needs them says so in a line."""
     code = "import sys; sys.modules |= dict.fromkeys(['dask', 'distributed', 'pyarrow'])\n"
@@ -756,7 +755,6 @@ def is_running(process):
 
 
 @pytest.mark.reads("docs/sweeps.md")  # whose recipe it follows
-@pytest.mark.nightly
 def test_a_scheduler_with_tls(tmp_path):
     """Whoever has no certificate of its authority is told that."""
     security = certificates(tmp_path)
