@@ -7,14 +7,12 @@ from pymodel.hardware.configs import STAGES, Config, RandomConfigs
 from pymodel.hardware.simulators import SIMULATORS
 from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
-from tb.common.coverage import engine
 
 HALF = Format(5, 10)
 BARREL = {"CONTEXTS": range(1, 17), "READ_STAGES": range(3), "OPERAND_STAGES": range(2)}
 BARREL |= {"BLOCK_RAM": range(2)}
 LANES = range(1, 13)
 ICARUS, VERILATOR = ("icarus",), ("verilator",)  # by day Icarus has the engine in tb/cosim_step
-DAILY = {"icarus": 3, "verilator": 24}  # programs there, but of the configuration that covers all
 MOST_LANES = 13  # more take long to build
 
 
@@ -35,8 +33,7 @@ def _config(
     params = rtl_parameters(machine)
     params |= dict(zip(("TRACE_DEPTH", "TRACE_REGISTERS"), trace, strict=True))
     settings = {"programs": {"icarus": 6, "verilator": programs}}
-    daily = {} if name == engine.CONFIGS[engine.ENGINE] else {"programs": DAILY}
-    return Config(name, params, settings, sims, nightly=nightly, daily=daily)
+    return Config(name, params, settings, sims, nightly=nightly)
 
 
 def _stages(add: int, mul: int, rec: int, sincos: int) -> dict[str, int]:
