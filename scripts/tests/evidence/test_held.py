@@ -44,8 +44,20 @@ FLOWS = [
     (SLANG, XC7, "xilinx"),
     *((reader, flow, name) for reader in (HIERARCHY, VERILOG) for name, flow in RETIMED.items()),
 ]
+#: Flows that run by day: those of `make synth`.
+BY_DAY = "read_slang-synth_ecp5", "read_slang-synth_xilinx-noiopad"
 #: Flows whose cells are simulated; -noiopad, or none.
 FLIPPED = [flow for flow in FLOWS if flow[2] in RETIMED and flow[1] != FAMILIES["xilinx"].flow]
+
+
+def ids(flows):
+    """Short names of flows."""
+    found = []
+    for reader, flow, _ in flows:
+        words = [reader.split()[0], "hierarchy" * ("--best" in reader), flow.split()[0]]
+        words += [word.strip("-") for word in flow.split() if word in ("-noiopad", "-dff")]
+        found.append("-".join(word for word in words if word))
+    return found
 
 
 @contextmanager
@@ -87,7 +99,8 @@ def registers_of(design, family):
     return {name: cell for name, cell in cells.items() if re.fullmatch(pattern, cell["type"])}
 
 
-@pytest.mark.parametrize(("reader", "flow", "family"), FLOWS)
+@pytest.mark.nightly(*BY_DAY)
+@pytest.mark.parametrize(("reader", "flow", "family"), FLOWS, ids=ids(FLOWS))
 def test_all_copies_are_in_the_netlist(reader, flow, family):
     assert len(registers_of(json.loads(netlist(reader, flow)), family)) == HELD
 
@@ -150,7 +163,8 @@ endmodule
 
 
 @pytest.mark.skipif(not usable("icarus"), reason="no Icarus")
-@pytest.mark.parametrize(("reader", "flow", "family"), FLIPPED)
+@pytest.mark.nightly(*BY_DAY)
+@pytest.mark.parametrize(("reader", "flow", "family"), FLIPPED, ids=ids(FLIPPED))
 def test_no_flip_of_one_register_shows(reader, flow, family):
     """Two that hold the same bit show: 3 pairs a bit, and with whose turn it is 2 more."""
     design = json.loads(netlist(reader, flow))
