@@ -283,6 +283,15 @@ def test_ranks_of_two_enables():
     assert folded == Folded(outputs=1, flip_flops=PRODUCT_W)
 
 
+def test_second_rank_with_an_enable_of_its_own():
+    """It stays outside: only the rank next to the multiplier moves."""
+    net = Netlist()
+    product = net.multiplier(net.input("a", FACTOR_W), net.input("b", FACTOR_W))
+    net.port("p", "output", net.registers(net.registers(product), ENABLE))
+    folded, _ = same_behaviour(net.json(), 6)
+    assert folded == Folded(outputs=1, flip_flops=PRODUCT_W)
+
+
 def test_chain_of_multipliers():
     """A rank between two of them goes into one."""
     net = Netlist()
@@ -309,6 +318,14 @@ def test_register_behind_a_memory(wide, enable):
     assert modes == (["OUTREG", "OUTREG"] if wide else ["NOREG", "OUTREG"])
 
 
+def test_register_of_another_clock_behind_a_memory():
+    """The register inside has the clock of the memory's port."""
+    net = Netlist()
+    read = net.memory(net.input("address", 2), net.input("data", FACTOR_W), "1")
+    net.port("q", "output", net.registers(read, clock=ENABLE))
+    assert fold(net.json()) == Folded()
+
+
 def test_memory_that_is_read_past_its_register():
     """One bit that goes elsewhere, too, keeps all of them outside."""
     net = Netlist()
@@ -322,7 +339,7 @@ def test_product_that_is_its_own_enable():
     """A flip-flop that a bit feeds and enables is not moved: the bit would be gone."""
     net = Netlist()
     product = net.multiplier(net.input("a", FACTOR_W), net.input("b", FACTOR_W))
-    net.port("p", "output", net.registers(product, product[0]))
+    net.port("p", "output", net.registers(product[:1], product[0]))
     assert fold(net.json()) == Folded()
 
 
