@@ -45,7 +45,7 @@ module fp_product #(
     logic [MULTIPLIER_W-1:0]   multiplier;  // pairs that are left, the next one lowest
     logic [MULTIPLICAND_W-1:0] multiplicand;
     logic [SUM_W-1:0]          triple;
-    logic [SUM_W-1:0]          sum;
+    logic [SUM_W-1:0]          high;
     logic [LOW_W-1:0]          low;  // finished bits, the last ones on top
   } state_t;
 
@@ -66,7 +66,7 @@ module fp_product #(
     twice = {once[SUM_W-2:0], 1'b0};
     multiplier = in.multiplier;
     triple = in.triple;
-    sum = in.sum;
+    sum = in.high;
     low = in.low;
     for (int i = first; i < last; i++) begin
       pair = multiplier[1:0];
@@ -107,7 +107,7 @@ module fp_product #(
   state_t last;
   // verilator lint_on UNUSEDSIGNAL
   assign last = gen_section[SECTIONS-1].state_q;
-  assign low_o = {last.sum[MULTIPLICAND_W:0], last.low};
+  assign low_o = {last.high[MULTIPLICAND_W:0], last.low};
   assign high_o = {last.multiplicand[MULTIPLICAND_W-1], last.multiplicand, {LOW_W{1'b0}}};
 
 endmodule
