@@ -12,15 +12,14 @@ from typing import Any
 from xml.parsers import expat
 
 from pymodel.arith.errors import InputError, require_path
-from pymodel.mechanism import loops_file, mjcf, urdf
+from pymodel.mechanism import loops_file, mjcf, sdf, urdf
 from pymodel.mechanism.robot import FLOATING, FREE, Robot, at_link, one_line, shown
 from pymodel.mechanism.robot_bodies import UNAPPLIED_FRICTION, RobotError, fault
 from pymodel.mechanism.robot_loops import TOLD, with_loops
 
-URDF, MJCF = "robot", "mujoco"  # root elements
+URDF, MJCF, SDF = "robot", "mujoco", "sdf"  # root elements
 #: Root element -> why such a file is not read, and what to do.
 OTHERS = {
-    "sdf": "SDF is not read: make an MJCF of it, by sdf2mjcf of PyPI's sdformat-mjcf",
     "mujocoinclude": "a part of an MJCF: give the file that includes it",
 }
 
@@ -35,12 +34,12 @@ def load(
     mimic: bool = True,
     friction: float = 0.0,
 ) -> Robot:
-    """Read a robot from a URDF or an MJCF, and loops from a TOML beside it.
+    """Read a robot from a URDF, an MJCF or an SDF, and loops from a TOML beside it.
 
     Parameters
     ----------
     path
-        File of any name; that of an MJCF ends with .xml.
+        File of any name; that of an MJCF ends with .xml, that of an SDF with .sdf.
     floating, damping, armature, snap, gravity, mimic
         As of :func:`pymodel.mechanism.urdf.load` and :func:`pymodel.mechanism.mjcf.load`.
 
@@ -58,7 +57,7 @@ def load(
     require_path("path", path)
     source = os.fspath(path)
     kind = format_of(source)
-    read = urdf.load if kind == URDF else mjcf.load
+    read = {URDF: urdf.load, MJCF: mjcf.load, SDF: sdf.load}[kind]
     found = read(source, floating, damping, armature, snap, gravity, mimic)
     return _rubbing(_looped(found), require_scale(friction))
 
@@ -159,13 +158,14 @@ def file_order(robot: Robot) -> list[str]:
     Depth first, the joints of a link as the file lists them; a floating base's stands first. An
     MJCF's joints are in this order anyway.
     """
-    if root_element(robot.source) == URDF:
-        return urdf.file_order(robot)
+    kind = root_element(robot.source)
+    if kind != MJCF:
+        return (urdf if kind == URDF else sdf).file_order(robot)
     return [link.joint for link in robot.links]
 
 
 def format_of(source: str) -> str:
-    """:data:`URDF` or :data:`MJCF`.
+    """:data:`URDF`, :data:`MJCF` or :data:`SDF`.
 
     Raises
     ------
@@ -175,8 +175,9 @@ def format_of(source: str) -> str:
     kind = root_element(source)
     if kind in OTHERS:
         raise RobotError(source, "", OTHERS[kind])
-    if kind not in (URDF, MJCF):
-        reason = f"the root element is <{kind}>, must be <{URDF}> (URDF) or <{MJCF}> (MJCF)"
+    if kind not in (URDF, MJCF, SDF):
+        known = f"<{URDF}> (URDF), <{MJCF}> (MJCF) or <{SDF}> (SDF)"
+        reason = f"the root element is <{kind}>, must be {known}"
         raise RobotError(source, "", f"no robot file: {reason}")
     return kind
 

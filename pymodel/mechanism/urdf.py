@@ -150,6 +150,7 @@ def load(
     snap: float = 0.0,
     gravity: Sequence[float] | None = None,
     mimic: bool = True,
+    text: bytes | None = None,
 ) -> Robot:
     """Read a robot.
 
@@ -178,6 +179,8 @@ def load(
         those of the ground. None: (0, 0, -9.81).
     mimic
         Whether mimic joints follow what they mimic; otherwise they are joints of their own.
+    text
+        What to read in place of the file's, as another format's reader writes it.
 
     Raises
     ------
@@ -205,7 +208,7 @@ def load(
     falling = required_gravity((0.0, 0.0, -GRAVITY) if gravity is None else gravity)
     ground = ground_under(falling)
     source = os.fspath(path)
-    file = _parsed(source)
+    file = _parsed(source, text)
     root, children = _tree(source, file)
     base = _floating_base(file, root, children)
     bodies, fixed = _lumped(source, file, root, children, floating, base, ground)
@@ -261,9 +264,12 @@ def _mimics(source: str, bodies: Sequence[Body], joints: Mapping[str, Joint]) ->
     return mimics_of(source, bodies, given, fixed)
 
 
-def file_order(robot: Robot) -> list[str]:
-    """Names of the joints that move, depth first, those on a link as the file lists them."""
-    file = _parsed(robot.source)
+def file_order(robot: Robot, text: bytes | None = None) -> list[str]:
+    """Names of the joints that move, depth first, those on a link as the file lists them.
+
+    ``text`` as of :func:`load`.
+    """
+    file = _parsed(robot.source, text)
     root, children = _tree(robot.source, file)
     places = {joint.name: place for place, joint in enumerate(file.joints)}
     parts: dict[str, list[str]] = {}
@@ -290,8 +296,10 @@ class _File:
     undeclared: list[str]  # prefixes
 
 
-def parsed_xml(source: str) -> ElementTree.Element:
+def parsed_xml(source: str, text: bytes | None = None) -> ElementTree.Element:
     """The root element of a file, without the default namespace that the file may have.
+
+    ``text`` as of :func:`load`.
 
     Raises
     ------
@@ -299,7 +307,7 @@ def parsed_xml(source: str) -> ElementTree.Element:
         If the file cannot be read or is no URDF.
     """
     try:
-        data = Path(source).read_bytes()
+        data = Path(source).read_bytes() if text is None else text
     except (OSError, ValueError) as error:  # ValueError: a path that no file can have
         reason = getattr(error, "strerror", None) or error
         raise RobotError(source, "", f"cannot read: {reason}") from None
@@ -355,9 +363,9 @@ def _tree_of(data: bytes) -> ElementTree.Element:
     return builder.close()
 
 
-def _parsed(source: str) -> _File:
+def _parsed(source: str, text: bytes | None = None) -> _File:
     """The file as the library's objects."""
-    tree = parsed_xml(source)
+    tree = parsed_xml(source, text)
     prefixes = undeclared(tree)
     links = [_element(source, UrdfLink, element) for element in tree.findall("link")]
     joints = [_element(source, Joint, element) for element in tree.findall("joint")]

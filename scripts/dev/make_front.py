@@ -234,8 +234,8 @@ def example_robots(given: Variables) -> int:
     """Functions of many robots."""
     set_up("robots")
     folder = "pymodel/tests/mechanism"
-    files = f"{folder}/test_example_robots.py", f"{folder}/test_example_mjcf.py"
-    return pytest("-m", "example_robots", *files)
+    names = "test_example_robots.py", "test_example_mjcf.py", "test_sdf.py"
+    return pytest("-m", "example_robots", *(f"{folder}/{name}" for name in names))
 
 
 def mutate(given: Variables) -> int:

@@ -1,5 +1,7 @@
 """Which format a robot's file has, whatever its name, and the order of its joints."""
 
+from importlib.util import find_spec
+
 import mujoco
 import numpy as np
 import pytest
@@ -44,6 +46,9 @@ def write(tmp_path):
     return written
 
 
+SDF = "SDF: its name must" if find_spec("pydrake") else "to read SDF needs Drake: pip install "
+
+
 def test_the_root_element_says_the_format(write):
     comment = "<!-- <robot> -->"
     assert robot_file.load(write(urdf_of(TREE), "robot.xml")).nv == 6
@@ -55,11 +60,11 @@ def test_the_root_element_says_the_format(write):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("<sdf version='1.7'/>", "SDF is not read: make an MJCF of it, by sdf2mjcf of PyPI's "),
+        ("<sdf version='1.7'/>", SDF),
         ("<mujocoinclude/>", "a part of an MJCF: give the file that includes it"),
         (
             "<svg/>",
-            "no robot file: the root element is <svg>, must be <robot> (URDF) or <mujoco> (MJCF)",
+            "no robot file: the root element is <svg>, must be <robot> (URDF), <mujoco> (MJCF) or ",
         ),
         ("name = 'pendulum'", "not XML: syntax error: line 1, column 0"),
         ("", "not XML: no element found: line 1, column 0"),
