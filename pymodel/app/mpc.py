@@ -56,6 +56,9 @@ def run(options: Asked) -> int:
     if options.show:
         show.require_display()
     robot = robot_file.load(options.urdf, snap=options.snap, gravity=options.gravity)
+    if options.limit and len(options.limit) not in (1, robot.nv):
+        reason = f"{len(options.limit)} numbers for {robot.nv} degrees of freedom"
+        raise InputError(f"--limit {options.limit}: {reason}")
     task = bent(robot)
     name = options.link or robot.links[-1].name
     try:
@@ -97,12 +100,12 @@ def _problem(
 ) -> tuple[ddp.Problem, Reach]:
     """The task as a problem; the first call of a robot compiles for some seconds."""
     with progress(robot.name, "recording and compiling", patience=1.0):
-        motion = Motion(reduced(robot), options.step, options.method)
+        motion = Motion(reduced(robot), options.step, options.method, options.arithmetic)
         link = Link(robot, name)
     rotation, position = link.placement(task.target)
     rates = np.repeat((1e-3, 1e-2), robot.nv)
     reach = Reach(link, rotation, position, np.zeros(robot.nv), options.step, state=rates)
-    limit = np.full(robot.nv, np.inf if options.limit is None else options.limit)
+    limit = np.broadcast_to(options.limit or np.inf, robot.nv).astype(float)
     return ddp.Problem(motion, reach, -limit, limit), reach
 
 
@@ -137,6 +140,7 @@ def _figures(
         "degrees_of_freedom": robot.nv,
         "task": options.task,
         "method": options.method,
+        "arithmetic": options.arithmetic,
         "knots": options.knots,
         "step_s": options.step,
         "iterations": solution.iterations,
@@ -177,7 +181,11 @@ def _print(robot: Robot, figures: dict[str, Any], solution: ddp.Solution, second
     rows = [
         ("robot", str(robot)),
         ("horizon", f"{figures['knots']} knots of {1e3 * figures['step_s']:g} ms"),
-        ("time", f"{1e3 * seconds:.1f} ms, {each:.2f} ms an iteration, in float64 on native code"),
+        (
+            "time",
+            f"{1e3 * seconds:.1f} ms, {each:.2f} ms an iteration, on native code, the robot in "
+            f"{figures['arithmetic']}",
+        ),
         ("left at the end", _left(figures, "")),
         ("largest torque", f"{figures['largest_torque']:.4g}, {_at_limit(figures)}"),
     ]

@@ -125,7 +125,7 @@ def positive_number(text: str) -> float:
     return found
 
 
-def vector(text: str) -> tuple[float, float, float]:
+def vector(text: str) -> tuple[float, ...]:
     """Three finite numbers in decimal digits, with commas between."""
     try:
         x, y, z = map(decimal_number, text.split(","))
@@ -151,7 +151,12 @@ class Names(tuple[str, ...]):
         return ",".join(self)
 
 
-class Vector(tuple[float, float, float]):
+def positive_numbers(text: str) -> tuple[float, ...]:
+    """Finite numbers above 0 in decimal digits, with commas between."""
+    return Vector(map(positive_number, text.split(",")))
+
+
+class Vector(tuple[float, ...]):
     """Numbers that are written as on the command line."""
 
     __slots__ = ()

@@ -30,6 +30,7 @@ from pymodel.app.options import (
     lanes,
     names_with_commas,
     positive_number,
+    positive_numbers,
     target_option,
     vector,
 )
@@ -469,7 +470,16 @@ COMMANDS = (
             Option("step", "time between knots, s", positive_number, "S", 0.01),
             Option("method", "of the step", OneOf("step", "rk4"), "NAME", "step"),
             Option("iterations", "at most", Whole(1, MAX_KNOTS), "N", 100),
-            Option("limit", "of each torque, N m or N (default: none)", positive_number, "F"),
+            Option(
+                "limit",
+                "of the torques, N m or N: one number, or one for each degree of freedom, as "
+                "150,150,28 (default: none)",
+                positive_numbers,
+                "F",
+            ),
+            replace(
+                ARITH, help="of the controller's robot: float64 or a format", default="float64"
+            ),
             Option("ticks", "then drive for so many knots", Whole(0, MAX_LOOP_STEPS), "N", 0),
             Option("noise", "standard deviation of what is measured", decimal_number, "S", 0.0),
             Option("heavier", "share by which the true robot is heavier", decimal_number, "S", 0.0),

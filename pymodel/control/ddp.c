@@ -9,7 +9,10 @@
 /* Sizes of state and control, known to the compiler: its loops have no other ends. */
 enum { n = NX, m = NU };
 
-typedef unsigned (*Step)(const double *in, double *out, const double *fixed, size_t blocks);
+/* A compiled time step, in its format, and what rounds to that. */
+typedef NUMBER number;
+typedef unsigned (*Step)(const number *in, number *out, const number *fixed, size_t blocks);
+typedef void (*Round)(const double *x, number *y, size_t count);
 
 /* Cholesky factor L of the free rows and columns of a symmetric matrix (m, m), inverses on its diagonal;
  * whether it is positive definite. */
@@ -228,37 +231,40 @@ size_t backward(size_t T, const double *A, const double *B, const double *lx, co
 }
 
 /* Derivatives of the next state at T knots: A (n, n) and B (n, m) from x (n) and u (m), a block of lanes at
- * a time. `places` has of each result its place in (A, B), row by row; A and B are zero. `in` and `out`
- * have a block's inputs and results. Returns the step's flags. */
-unsigned linearised(Step changes, const double *fixed, size_t lanes, size_t T, size_t results,
-                    const size_t *places, const double *xs, const double *us, double h, double *A,
-                    double *B, double *in, double *out) {
+ * a time. `places` has of each result its place in (A, B), row by row; A and B are zero. `given`,
+ * `in` and `out` have a block's inputs, these rounded, and results. Returns the step's flags. */
+unsigned linearised(Step changes, Round rounded, const number *fixed, size_t lanes, size_t T,
+                    size_t results, const size_t *places, const double *xs, const double *us,
+                    double h, double *A, double *B, double *given, number *in, number *out) {
   unsigned flags = 0;
   for (size_t t = 0; t < T; t += lanes) {
     const size_t count = T - t < lanes ? T - t : lanes;
     for (size_t c = 0; c < lanes; c++) { /* the last knot fills the last block */
       const size_t knot = c < count ? t + c : T - 1;
-      for (size_t i = 0; i < n; i++) in[i * lanes + c] = xs[knot * n + i];
-      for (size_t i = 0; i < m; i++) in[(n + i) * lanes + c] = us[knot * m + i];
-      in[(n + m) * lanes + c] = h;
+      for (size_t i = 0; i < n; i++) given[i * lanes + c] = xs[knot * n + i];
+      for (size_t i = 0; i < m; i++) given[(n + i) * lanes + c] = us[knot * m + i];
+      given[(n + m) * lanes + c] = h;
     }
+    rounded(given, in, (n + m + 1) * lanes);
     flags |= changes(in, out, fixed, 1);
-    for (size_t r = 0; r < results; r++) {
-      const size_t place = places[r], size = place < n * n ? n * n : n * m;
-      double *to = place < n * n ? A + place : B + (place - n * n);
-      for (size_t c = 0; c < count; c++) to[(t + c) * size] = out[r * lanes + c];
+    for (size_t c = 0; c < count; c++) {
+      double *own_A = A + (t + c) * n * n, *own_B = B + (t + c) * n * m;
+      for (size_t r = 0; r < results; r++) {
+        const size_t place = places[r];
+        *(place < n * n ? own_A + place : own_B + (place - n * n)) = out[r * lanes + c];
+      }
     }
   }
   return flags;
 }
 
 /* Motions from x (n) on under u + share k + K (x - xs), within the limits, one share in each lane.
- * `in` holds the step's inputs of a block: state, control, h; the states and controls of all motions
- * go to xs_new (T + 1, n, lanes), us_new (T, m, lanes). Returns the step's flags. */
-unsigned forward(Step step, const double *fixed, size_t lanes, size_t T, const double *shares,
+ * `given` holds the step's inputs of a block: state, control, h; `in` and `out` are of its format. The
+ * states and controls of all motions go to xs_new (T + 1, n, lanes), us_new (T, m, lanes). Returns the step's flags. */
+unsigned forward(Step step, Round rounded, const number *fixed, size_t lanes, size_t T, const double *shares,
                  const double *x, const double *xs, const double *us,
-                 const double *k, const double *K, const double *low, const double *high, double *in,
-                 double *xs_new, double *us_new) {
+                 const double *k, const double *K, const double *low, const double *high,
+                 double *given, number *in, number *out, double *xs_new, double *us_new) {
   unsigned flags = 0;
   for (size_t i = 0; i < n; i++)
     for (size_t c = 0; c < lanes; c++) xs_new[i * lanes + c] = x[i];
@@ -273,9 +279,11 @@ unsigned forward(Step step, const double *fixed, size_t lanes, size_t T, const d
       for (size_t c = 0; c < lanes; c++)
         u[i * lanes + c] = clamped(u[i * lanes + c], low[i], high[i]);
     }
-    memcpy(in, now, n * lanes * sizeof *in);
-    memcpy(in + n * lanes, u, m * lanes * sizeof *in);
-    flags |= step(in, now + n * lanes, fixed, 1);
+    memcpy(given, now, n * lanes * sizeof *given);
+    memcpy(given + n * lanes, u, m * lanes * sizeof *given);
+    rounded(given, in, (n + m + 1) * lanes);
+    flags |= step(in, out, fixed, 1);
+    for (size_t i = 0; i < n * lanes; i++) now[n * lanes + i] = out[i];
   }
   return flags;
 }

@@ -18,19 +18,20 @@ from pymodel.runs.input_error import InputError
 
 _SOURCE = Path(__file__).with_name("ddp.c")
 _DECLARATIONS = """
-typedef unsigned (*Step)(const double *, double *, const double *, size_t);
+typedef unsigned (*Step)(const {number} *, {number} *, const {number} *, size_t);
+typedef void (*Round)(const double *, {number} *, size_t);
 size_t backward_work(void);
 size_t backward(size_t T, const double *A, const double *B, const double *lx,
                 const double *lxx, const double *lu, const double *luu, const double *low,
                 const double *high, double regular, double *k, double *K, double *expected,
                 void *work, size_t *rows);
-unsigned linearised(Step changes, const double *fixed, size_t lanes, size_t T, size_t results,
-                    const size_t *places, const double *xs, const double *us, double h, double *A,
-                    double *B, double *in, double *out);
-unsigned forward(Step step, const double *fixed, size_t lanes, size_t T,
+unsigned linearised(Step changes, Round rounded, const {number} *fixed, size_t lanes, size_t T,
+                    size_t results, const size_t *places, const double *xs, const double *us,
+                    double h, double *A, double *B, double *given, {number} *in, {number} *out);
+unsigned forward(Step step, Round rounded, const {number} *fixed, size_t lanes, size_t T,
                  const double *shares, const double *x, const double *xs, const double *us,
                  const double *k, const double *K, const double *low, const double *high,
-                 double *in, double *xs_new, double *us_new);
+                 double *given, {number} *in, {number} *out, double *xs_new, double *us_new);
 """
 
 
@@ -93,6 +94,9 @@ class Motion:
         s.
     method : str
         ``step`` (semi-implicit Euler) or ``rk4``.
+    arithmetic : str
+        Of the robot's functions: ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``. All else is in
+        float64.
 
     Raises
     ------
@@ -100,21 +104,23 @@ class Motion:
         If the robot has a quaternion.
     """
 
-    def __init__(self, robot: Robot, step: float, method: str) -> None:
+    def __init__(self, robot: Robot, step: float, method: str, arithmetic: str = "float64") -> None:
         if robot.nq != robot.nv:
             raise InputError(f"plans of {robot.name}: take a fixed base, and no quaternions")
         self.robot, self.step = robot, step
         self.nx, self.nu = 2 * robot.nv, robot.nv
-        self._moves = native.build(recorded(robot, method), "float64")
-        self._changes = native.build(recorded(robot, f"d{method}"), "float64")
+        self._moves = native.build(recorded(robot, method), arithmetic)
+        self._changes = native.build(recorded(robot, f"d{method}"), arithmetic)
         self._places = np.array(_places(self._changes.kernel, self.nx, self.nu), np.uintp)
         self._ffi = FFI()
-        self._ffi.cdef(_DECLARATIONS)
-        sizes = f"-DNX={self.nx}", f"-DNU={self.nu}"
+        self._number = "float" if self._moves.dtype == np.float32 else "double"
+        self._ffi.cdef(_DECLARATIONS.replace("{number}", self._number))
+        sizes = f"-DNX={self.nx}", f"-DNU={self.nu}", f"-DNUMBER={self._number}"
         library = shared_library({_SOURCE.name: _SOURCE.read_text()}, [*OPTIONS, *sizes])
         self._library = opened(self._ffi, library)
         self._move = self._ffi.cast("Step", self._moves.address("evaluate"))
         self._change = self._ffi.cast("Step", self._changes.address("evaluate"))
+        self._round = self._ffi.cast("Round", self._moves.address("from_doubles"))
         self._fixed, self._changes_fixed = self._moves.fixed(), self._changes.fixed()
 
     @property
@@ -141,17 +147,20 @@ class Motion:
         count, lanes = len(us), self._changes.lanes
         A, B = np.zeros((count, self.nx, self.nx)), np.zeros((count, self.nx, self.nu))
         given = np.empty((self.nx + self.nu + 1, lanes))
-        found = np.empty((len(self._places), lanes))
+        numbers = np.empty(given.shape, self._moves.dtype)
+        found = np.empty((len(self._places), lanes), self._moves.dtype)
         self._library.linearised(
             self._change,
-            self._pointer(self._changes_fixed),
+            self._round,
+            self._pointer(self._changes_fixed, self._number),
             lanes,
             count,
             len(self._places),
             self._pointer(self._places, "size_t"),
             *map(self._pointer, (xs := _array(xs), us := _array(us))),
             self.step,
-            *map(self._pointer, (A, B, given, found)),
+            *map(self._pointer, (A, B, given)),
+            *(self._pointer(x, self._number) for x in (numbers, found)),
         )
         return A, B
 
@@ -176,13 +185,18 @@ class Motion:
         count, lanes = len(policy.us), self.lanes
         xs, us = np.empty((count + 1, self.nx, lanes)), np.empty((count, self.nu, lanes))
         given = np.full((self.nx + self.nu + 1, lanes), self.step)
+        numbers = np.empty(given.shape, self._moves.dtype)
+        after = np.empty((self.nx, lanes), self._moves.dtype)
         arrays = [_array(a) for a in (shares, x, *policy, low, high)]
         self._library.forward(
             self._move,
-            self._pointer(self._fixed),
+            self._round,
+            self._pointer(self._fixed, self._number),
             lanes,
             count,
-            *map(self._pointer, (*arrays, given, xs, us)),
+            *map(self._pointer, (*arrays, given)),
+            *(self._pointer(x, self._number) for x in (numbers, after)),
+            *map(self._pointer, (xs, us)),
         )
         return xs, us
 

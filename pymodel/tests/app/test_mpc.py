@@ -41,6 +41,14 @@ def test_the_same_seed_drives_the_same_way(tmp_path):
     assert motions[0] == motions[1]
 
 
+def test_torques_have_limits_of_their_own_and_robots_a_format(tmp_path):
+    assert run(tmp_path, "--limit", "0.5,2", "--arith", "8/17") == mpc.DONE
+    table = robot_calls.read_table(tmp_path / "plan.csv")
+    assert np.abs(table["tau0"]).max() <= 0.5 and np.abs(table["tau1"]).max() <= 2
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["arithmetic"] == "8/17" and summary["costs"][-1] < 0.1 * summary["costs"][0]
+
+
 def test_a_plan_that_has_not_converged_says_so(tmp_path, capsys):
     assert run(tmp_path, "--iterations", "1") == mpc.DONE
     assert capsys.readouterr().err.endswith("not converged in 1 iterations\n")
@@ -51,6 +59,7 @@ def test_a_plan_that_has_not_converged_says_so(tmp_path, capsys):
     [
         (GRIPPER, ["--link", "nobody"], "link: no link 'nobody'; those that move are palm, "),
         (GRIPPER, ["--limit", "0"], "--limit 0: must be above 0"),
+        (GRIPPER, ["--limit", "1,2,3"], "--limit 1.0,2.0,3.0: 3 numbers for 2 degrees of freedom"),
         (GRIPPER, ["--step", "-1"], "--step -1: must be above 0"),
         (GRIPPER, ["--task", "walk"], "--task walk: must be reach"),
         (str(ROBOTS / "tethered.urdf"), [], "a closed loop needs joints of angles and ways"),

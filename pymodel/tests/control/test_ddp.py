@@ -56,9 +56,11 @@ def begin(motion):
     return np.full(motion.nx, 0.1), Policy.open(np.zeros((KNOTS, motion.nu)), motion.nx)
 
 
-def test_motions_and_derivatives_are_the_functions(gripper, motion):
-    """All knots of a motion by the robot's functions one after the other."""
-    robot, rng = RobotModel(gripper), np.random.default_rng(9)
+@pytest.mark.parametrize("arithmetic", ["float64", "float32", "8/17"])
+def test_motions_and_derivatives_are_the_functions(gripper, arithmetic):
+    """All knots of a motion by the robot's functions one after the other, to the bit."""
+    motion = Motion(reduced(gripper), STEP, "step", arithmetic)
+    robot, rng = RobotModel(gripper, arithmetic), np.random.default_rng(9)
     us = rng.uniform(-1, 1, (KNOTS, motion.nu))
     start, _ = begin(motion)
     none = np.full(motion.nu, np.inf)

@@ -36,6 +36,19 @@ def times(rows: Sequence[Mapping[str, Any]]) -> str:
     return table(head, cells)
 
 
+def formats(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Costs by the format of the controller's robot, of those in float64."""
+    head = ("robot's functions in", "plan", "against float64", "driven", "against float64")
+    cells = []
+    for row in rows:
+        found = [row["format"]]
+        for name in ("planned", "driven"):
+            share = 100.0 * (row[name] / rows[0][name] - 1.0)
+            found += [f"{row[name]:.6f}", f"{share:+.3f} %"]
+        cells.append(tuple(found))
+    return table(head, cells)
+
+
 def document(found: Mapping[str, Any]) -> str:
     """The text."""
     sides = [found["ours"], found["Crocoddyl"]]
@@ -55,6 +68,7 @@ def document(found: Mapping[str, Any]) -> str:
         agreement=f"Costs are {costs}.",
         off=off,
         example=found["example"],
+        formats=formats(found["formats"]),
         iterations=mpc.ITERATIONS,
     )
 
