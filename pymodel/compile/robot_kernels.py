@@ -112,10 +112,26 @@ def estimated(
 
     By those of the robot's first links: exact for a chain of equal joints.
     """
-    links = len(robot.links)
-    if links <= recording_limit.FEW:
+    if len(robot.links) <= recording_limit.FEW:
         return 0
-    counts = []
+    counts = _first_counts(robot, function, method, external, parameters_as_data)
+    return _extrapolated(robot, counts, "nodes")
+
+
+def _extrapolated(robot: Robot, counts: Sequence[Counter[str]], what: str) -> int:
+    return recording_limit.extrapolated(FIRST, [x[what] for x in counts], len(robot.links))
+
+
+@kept_with_robot
+def _first_counts(
+    robot: Robot,
+    function: str,
+    method: str,
+    external: Sequence[int] = (),
+    parameters_as_data: bool = False,
+) -> list[Counter[str]]:
+    """Operations, and ``nodes``, of a robot's first links, as many as :data:`FIRST` says."""
+    found = []
     for size in FIRST:
         mimics = {k: x for k, x in robot.mimics.items() if max(k, x.of) < size}
         first = replace(robot, links=robot.links[:size], mimics=mimics)
@@ -123,8 +139,8 @@ def estimated(
             first = replace(first, frame=replace(robot.frame, carrier=size - 1))
         own = tuple(link for link in external if link < size)
         kernel = recorded(first, function, method, own, parameters_as_data)
-        counts.append(len(kernel.graph.nodes))
-    return recording_limit.extrapolated(FIRST, counts, links)
+        found.append(operations(kernel) | Counter(nodes=len(kernel.graph.nodes)))
+    return found
 
 
 @kept_with_robot
@@ -218,7 +234,10 @@ def closed_loop(robot: Robot, settings: Mapping[str, float]) -> Kernel:
 
 @kept_with_robot
 def cheapest(robot: Robot, function: str, external: Sequence[int] = ()) -> str:
-    """Find the method with the fewest multiplications, and of these with the fewest additions."""
+    """Find the method with the fewest multiplications, and of these with the fewest additions.
+
+    Of a robot of many links by an estimate, so that only the method that is found is recorded.
+    """
     known = methods(robot, function)
     expected = {method: estimated(robot, function, method, external) for method in known}
     possible = [method for method in known if expected[method] <= recording_limit.MOST]
@@ -226,8 +245,11 @@ def cheapest(robot: Robot, function: str, external: Sequence[int] = ()) -> str:
         return min(possible or known, key=lambda method: expected[method])
 
     def cost(method: str) -> tuple[int, int]:
-        found = operations(recorded(robot, function, method, external))
-        return found["mul"], found["add"]
+        if not expected[method]:
+            found = operations(recorded(robot, function, method, external))
+            return found["mul"], found["add"]
+        counts = _first_counts(robot, function, method, external)
+        return _extrapolated(robot, counts, "mul"), _extrapolated(robot, counts, "add")
 
     return min(possible, key=cost)
 
