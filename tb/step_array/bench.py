@@ -147,6 +147,7 @@ BENCH = Bench(
             "two-of-2-8-16",
             Machine(1, 1, contexts=2, datapaths=2, **SMALL | {"fmt": Format(8, 16)}),
             tables=8,
+            nightly=("verilator",),
         ),
     ],
     random=RandomConfigs(
