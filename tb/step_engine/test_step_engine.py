@@ -470,6 +470,7 @@ async def eager_reads(dut, board):
         await bus.load(run)
         await registers.prepare(*run.arguments, start=run.start)
         await registers.start()
+        await ClockCycles(dut.clk_i, bus.started)
         trace, refused = [], 0
         limit = bus.deadline(run, "a run to end while its trace is read")
         while int(inside(dut).busy.value):
