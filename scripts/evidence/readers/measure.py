@@ -20,7 +20,8 @@ from scripts.kernel.places import BUILD, ROOT
 OUT = BUILD / "readers"
 PROBE = Path(__file__).with_name("probe.py")
 HERE = ("pin", "mujoco")
-OTHERS = {"drake": "1.58.0", "idyntree": "15.1.0", "yourdfpy": "0.0.60"}
+#: Drake: the last release for Python 3.11, that of this environment.
+OTHERS = {"drake": "1.51.1", "idyntree": "15.1.0", "yourdfpy": "0.0.60"}
 
 
 def _looked(python: str | Path, packages: Sequence[str]) -> dict[str, Any]:
@@ -65,7 +66,7 @@ def table(found: Mapping[str, Any]) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--python", default=sys.executable, help="that Drake has a package for")
+    parser.add_argument("--python", default=sys.executable, help="of the environment of others")
     options = parser.parse_args(arguments)
     files = OUT / "files"
     files.mkdir(parents=True, exist_ok=True)
