@@ -495,7 +495,7 @@ TARGETS = {
     ),
     "mpc-results": Target(
         PROOF,
-        "docs/mpc.md from what `make bench ONLY=mpc` and `hdca mpc` left in build/",
+        "docs/mpc.md from what `make bench ONLY=mpc`, `hdca mpc` and `hdca robot` left in build/",
         "",
         programs(f"{_E}benchmarks.mpc_document"),
     ),

@@ -1,4 +1,4 @@
-"""Write docs/mpc.md from what `make bench ONLY=mpc` and `hdca mpc` left in build.
+"""Write docs/mpc.md from what `make bench ONLY=mpc`, `hdca mpc` and `hdca robot` left in build.
 
 Numbers are never typed by hand. Exit status 2, after one line, when something has to run first.
 """
@@ -18,6 +18,13 @@ PAGE = Path(__file__).with_name("mpc.md.jinja")
 COMMAND = "make mpc-results"
 MEASURE = "make bench ONLY=mpc"
 DRAWN = f"hdca mpc {mpc.ROBOT} --limit 45 --ticks 150 --noise 1e-3 --heavier 0.1"
+ARRAY = OUT / "mpc-array" / "summary.json"
+ON_ARRAY = (
+    f"hdca robot {mpc.ROBOT} --function dstep --target array --rows 64 --snap 1e-5 --datapaths 1 "
+    "--stalls 0 --out build/bench/mpc-array"
+)
+CLOCKS = DOCS / "array_results.md"
+SLOWER = 8  # a Zynq's core than this one: an assumption
 PICTURE = ROOT / "build" / "runs" / "mpc" / mpc.ROBOT / "mpc.png"
 
 
@@ -49,7 +56,36 @@ def formats(rows: Sequence[Mapping[str, Any]]) -> str:
     return table(head, cells)
 
 
-def document(found: Mapping[str, Any]) -> str:
+def on_array(run: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, str]:
+    """What linearisations of a horizon take on the array, and the rate that follows.
+
+    The host does what is not `dstep`: cost, sweep, motions, as long as here but for `SLOWER`.
+    """
+    shape = f"{run['lanes']}, C {run['contexts']}, V {run['datapaths']}"
+    row = next(x for x in CLOCKS.read_text().splitlines() if x.startswith(f"| {shape} |"))
+    clock = float(row.split("|")[5])
+    knots, cycles = run["rows"], run["cycles_of_all_calls"]
+    times = {x["what"]: x["ours median"] for x in found["rows"]}
+    (_, _, approximation, _), _, (_, _, iteration, _) = mpc.ROWS
+    host = SLOWER * (times[iteration] - times[approximation]) * knots / found["knots"]
+    array = 1e-3 * cycles / clock  # ms
+    given, taken = 3 * run["degrees_of_freedom"] + 1, run["words_compared"] // knots
+    return {
+        "shape": shape,
+        "clock": f"{clock:g}",
+        "calls": str(knots),
+        "words": str(run["words_compared"]),
+        "cycles": str(cycles),
+        "program": f"{run['words']} words, {run['registers_of_a_bank']} registers a bank",
+        "array": f"{array:.2f}",
+        "given": f"{4e-3 * knots * given:.1f}",
+        "taken": f"{4e-3 * knots * taken:.1f}",
+        "host": f"{host:.1f}",
+        "rate": f"{1e3 / (array + host):.0f}",
+    }
+
+
+def document(found: Mapping[str, Any], run: Mapping[str, Any]) -> str:
     """The text."""
     sides = [found["ours"], found["Crocoddyl"]]
     costs = " and ".join(f"{side['cost']:.9f} in {side['iterations']} iterations" for side in sides)
@@ -68,6 +104,9 @@ def document(found: Mapping[str, Any]) -> str:
         agreement=f"Costs are {costs}.",
         off=off,
         example=found["example"],
+        on_array=ON_ARRAY,
+        slower=SLOWER,
+        simulated=on_array(run, found),
         formats=formats(found["formats"]),
         iterations=mpc.ITERATIONS,
     )
@@ -75,7 +114,7 @@ def document(found: Mapping[str, Any]) -> str:
 
 def from_results() -> str:
     """The text of what the commands have left, the picture copied."""
-    text = document(read(OUT / "mpc.json", MEASURE))
+    text = document(read(OUT / "mpc.json", MEASURE), read(ARRAY, ON_ARRAY))
     copy_picture("mpc", PICTURE, DRAWN)
     return text
 
