@@ -25,6 +25,7 @@ OPTIONAL = [line for lines in PROJECT["optional-dependencies"].values() for line
 DEPENDENCIES = [Requirement(line) for line in (*PROJECT["dependencies"], *OPTIONAL)]
 #: Modules of packages that are not called as they are imported.
 MODULES = {
+    "drake": "pydrake",
     "pin": "pinocchio",
     "cocotb-test": "cocotb_test",
     "cocotbext-axi": "cocotbext",
@@ -35,9 +36,10 @@ SOURCES = [path for path in sorted(PACKAGE.rglob("*.py")) if PACKAGE / "tests" n
 
 
 def pins():
-    """The version of each package in requirements.txt."""
-    lines = (ROOT / "requirements.txt").read_text().splitlines()
-    return dict(line.split("==") for line in lines if not line.startswith("#"))
+    """The version of each package in requirements.txt, or else in a group of pyproject.toml."""
+    grouped = [line for lines in PYPROJECT["dependency-groups"].values() for line in lines]
+    lines = [*grouped, *(ROOT / "requirements.txt").read_text().splitlines()]
+    return dict(line.split("==") for line in lines if isinstance(line, str) and "==" in line)
 
 
 @pytest.mark.parametrize("dependency", DEPENDENCIES, ids=str)

@@ -28,11 +28,11 @@ from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.runs.robot_model import RobotModel
 from scripts.evidence.benchmarks.scenarios import OUT
+from scripts.kernel.digest import pinned
 from scripts.kernel.places import ROOT
 
 PEERS = Path(__file__).with_name("peers")
 PEER, EXAMPLE = PEERS / "crocoddyl_peer.py", PEERS / "crocoddyl_example.py"
-PACKAGES = ("crocoddyl==3.2.1", "pin==4.0.0")  # with pin 4.1.0 it is off, see findings
 ROBOT, LINK = "iiwa14", "iiwa_link_7"
 KNOTS, STEP, RUNS = 100, 0.01, 50
 START = (0.2, 0.5, -0.1, -1.2, 0.1, 0.7, 0.0)
@@ -143,7 +143,8 @@ def environment() -> Path:
     """The peer's Python, with what this package needs, too; made once."""
     folder = PYTHON.parents[1]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    made, packages = folder / "made", [*PACKAGES, *project["dependencies"]]
+    peers = pinned("planning").splitlines()
+    made, packages = folder / "made", [*peers, *project["dependencies"]]
     if not made.exists() or made.read_text() != " ".join(packages):
         print("set-up: Crocoddyl, about 400 MB, into build/peers (once)", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
