@@ -33,6 +33,7 @@ package fp_pkg;
 
   // Register stages a unit can be given.
   localparam int MAX_STAGES = 6;
+  localparam int MAX_SINCOS_STAGES = 16;  // with multipliers
   localparam int RECIP_MAX_STAGES = 8;
   localparam int RECIP_ARRAY_MAX_STAGES = 24;  // by RECIP_ARRAY
 

@@ -26,7 +26,7 @@ module fp_sincos
   output logic [fp_pkg::FLAGS_W-1:0] flags_o
 );
 
-  localparam int SECTIONS = 16;
+  localparam int SECTIONS = fp_pkg::MAX_SINCOS_STAGES;
   localparam int BINARY32_EXP_W = 8;
 
   // Registers inside the products

@@ -49,7 +49,6 @@ package step_pkg;
   localparam int MAX_CONTEXTS = 16;
   localparam int MAX_READ_STAGES = 2;
   localparam int MAX_OPERAND_STAGES = 1;
-  localparam int MAX_SINCOS_STAGES = 16;
 
   // Places of a memory of this depth, at least two. Fewer are refused by a check, which would not
   // be heard if there were none, or a width were zero: a tool stops before it.

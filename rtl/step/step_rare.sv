@@ -32,7 +32,7 @@ module step_rare #(
 
   // What is asked for: contexts may round up even less than no stages.
   fp_check #(.STAGES(REC_STAGES), .MAX_STAGES(fp_pkg::RECIP_MAX_STAGES)) u_check_rec ();
-  fp_check #(.STAGES(SINCOS_STAGES), .MAX_STAGES(step_pkg::MAX_SINCOS_STAGES)) u_check_sincos ();
+  fp_check #(.STAGES(SINCOS_STAGES), .MAX_STAGES(fp_pkg::MAX_SINCOS_STAGES)) u_check_sincos ();
 
   if (LOGIC != 0 && LOGIC != 1) begin : gen_check
     initial $fatal(1, "%m: LOGIC %0d must be 0 or 1", LOGIC);
@@ -40,7 +40,7 @@ module step_rare #(
 
   localparam int MORE = LOGIC != 0 ? fp_pkg::LOGIC_STAGES : 0;
   localparam int REC_MOST = LOGIC != 0 ? fp_pkg::RECIP_ARRAY_MAX_STAGES : fp_pkg::RECIP_MAX_STAGES;
-  localparam int SINCOS_MOST = step_pkg::MAX_SINCOS_STAGES + MORE;
+  localparam int SINCOS_MOST = fp_pkg::MAX_SINCOS_STAGES + MORE;
   localparam int REC_UNIT = step_pkg::unit_stages(REC_STAGES + MORE, REC_MOST, AHEAD, CONTEXTS);
   localparam int SINCOS_UNIT =
       step_pkg::unit_stages(SINCOS_STAGES + MORE, SINCOS_MOST, AHEAD, CONTEXTS);

@@ -107,7 +107,7 @@ module fp_lanes #(
         .EXP_W(EXP_W),
         .MAN_W(MAN_W),
         .STAGES(STAGES),
-        .LOGIC(LOGIC || STAGES > step_pkg::MAX_SINCOS_STAGES),
+        .LOGIC(LOGIC || STAGES > fp_pkg::MAX_SINCOS_STAGES),
         .DSP_W(DSP_W)
       ) u_dut (
         .clk_i, .a_i(a), .sin_o(y), .cos_o(z), .flags_o(flags)
