@@ -133,7 +133,8 @@ def test_a_part_adds_to_what_the_whole_has_met(tmp_path, monkeypatch):
     def kept(met, tests=1, testcase=None, settings=None):
         simulated = [passed] * tests, None, met
         monkeypatch.setattr(bench, "simulate", lambda *arguments: simulated)
-        run("icarus", "e4m3", {"testcase": testcase, "settings": settings})
+        asked = {"testcase": testcase, "settings": settings, "daily": False}
+        run("icarus", "e4m3", asked)
         (row,) = results.iterdir()
         return "".join(file.read_text() for file in covered.iterdir()), len(
             json.loads(row.read_text())["tests"]

@@ -48,9 +48,9 @@ def test_names_outside_are_refused(name):
 
 
 def test_sines_have_their_own_formats():
-    assert FP_SINCOS.random.named("random-8.23.18")
-    assert not FP_SINCOS.random.named("random-9.23.18")
-    assert not FP_SINCOS.random.named("random-8.24.18")
+    assert FP_SINCOS.random.named("random-8.23.18.1")
+    assert not FP_SINCOS.random.named("random-9.23.18.1")
+    assert not FP_SINCOS.random.named("random-8.24.18.1")
 
 
 def test_given_values_stay_and_the_others_are_drawn():
