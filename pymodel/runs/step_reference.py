@@ -35,32 +35,36 @@ def step(
 def rk4(
     accelerations: Accelerations, integrate: Integration, q: np.ndarray, qd: np.ndarray, h: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Step by the classical method of order 4, of coordinates that add: else as :func:`step`."""
-    begin, unit, rates = np.concatenate([q, qd]), _unit(len(q)), _rates(accelerations)
-    slopes = [rates(begin, unit)]
-    for share in (0.5, 0.5, 1.0):
-        slope, by = slopes[-1]
-        slopes.append(rates(begin + share * h * slope, unit + share * h * by))
-    weights = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
-    mean = sum(w * slope for w, (slope, _) in zip(weights, slopes, strict=True))
-    by = sum(w * changes for w, (_, changes) in zip(weights, slopes, strict=True))
-    return begin + h * mean, unit + h * by
+    """Step by the classical method of order 4, as :func:`step`.
+
+    Where coordinates do not add, it is that of Celledoni, Marthinsen and Owren (2003), whose first
+    example it is: displacements by stages' rates, after each other, are its rows.
+    """
+    n = len(qd)
+    rows: list[list[list[float]]] = [
+        [[]],
+        [[1 / 2]],
+        [[0, 1 / 2]],
+        [[1 / 2], [-1 / 2, 0, 1]],
+        [[1 / 4, 1 / 6, 1 / 6, -1 / 12], [-1 / 12, 1 / 6, 1 / 6, 1 / 4]],
+    ]
+    rates: list[tuple[np.ndarray, np.ndarray]] = []  # of q and qd, with derivatives
+    for moves in rows:
+        at, by_q, at_rate, by_rate = q, _unit(n)[:n], qd, _unit(n)[n:]
+        for weights in moves:
+            total, by = np.zeros(2 * n), np.zeros((2 * n, 3 * n))
+            for weight, (slope, changes) in zip(weights, rates, strict=False):
+                total, by = total + weight * h * slope, by + weight * h * changes
+            at, by_start, by_way = integrate(at, total[:n])
+            by_q = by_start @ by_q + by_way @ by[:n]
+            at_rate, by_rate = at_rate + total[n:], by_rate + by[n:]
+        if len(rates) < len(rows) - 1:
+            qdd, own = accelerations(at, at_rate)
+            changes = own[:, :n] @ by_q + own[:, n : 2 * n] @ by_rate
+            changes[:, 2 * n :] += own[:, 2 * n :]
+            rates.append((np.concatenate([at_rate, qdd]), np.vstack([by_rate, changes])))
+    return np.concatenate([at, at_rate]), np.vstack([by_q, by_rate])
 
 
 def _unit(n: int) -> np.ndarray:
     return np.eye(2 * n, 3 * n)
-
-
-def _rates(
-    accelerations: Accelerations,
-) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Rates of (q, qd), and how they change as (q, qd) changes by `by` with (q, qd, tau)."""
-
-    def rates(x: np.ndarray, by: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        n = len(x) // 2
-        qdd, own = accelerations(x[:n], x[n:])
-        changes = own[:, : 2 * n] @ by
-        changes[:, 2 * n :] += own[:, 2 * n :]
-        return np.concatenate([x[n:], qdd]), np.vstack([by[n:], changes])
-
-    return rates

@@ -527,7 +527,6 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
             for method in signature.methods
             for base, robot in ROBOTS.items()
             if (base == "floating base" or name not in SAME_TEXT)
-            and (robot.nq == robot.nv or name not in ("rk4", "drk4"))
         },
         **{f"dFD in segments, {base}": partial(_segments, robot) for base, robot in ROBOTS.items()},
         "closed loop": partial(_closed_loop, ROBOTS["fixed base"]),

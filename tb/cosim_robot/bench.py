@@ -45,7 +45,10 @@ LINKS = [
     *_calls("gripper", ("J", "Jbody"), rows=4, link="right_tip"),
 ]
 #: Discrete steps and their derivatives.
-STEPS = [*_calls("gripper", ("step", "dstep", "rk4"), rows=4)]
+STEPS = [
+    *_calls("gripper", ("step", "dstep", "rk4"), rows=4),
+    *_calls("gripper", ("rk4",), rows=2, floating=True),
+]
 #: Without dFD and diFD: they fit (6000 words of 800 bits), but take minutes to schedule and load.
 ATLAS = [
     *_calls("atlas", ("ID", "FD", "M", "Minv"), floating=True),

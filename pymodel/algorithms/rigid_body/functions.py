@@ -307,7 +307,7 @@ def suited(robot: Robot, function: str) -> Robot:
     InputError
         If it tells of one link, and :func:`pymodel.mechanism.robot.at_link` has named none; if it
         is ``com``, and what moves has no mass; if it is of constrained dynamics, as
-        :func:`require_loops` says; if it is a Runge-Kutta step of a robot with quaternions.
+        :func:`require_loops` says.
     """
     signature = ALL[function]
     if function in CONSTRAINED:
@@ -319,11 +319,6 @@ def suited(robot: Robot, function: str) -> Robot:
         raise InputError(f"{function} of {robot.name}: needs the name of a link")
     if function == "com" and not sum(link.mass for link in robot.links) > 0:
         raise InputError(f"com of {robot.name}: what moves has no mass")
-    if function in ("rk4", "drk4") and robot.nq != robot.nv:
-        raise InputError(
-            f"{function} of {robot.name}: takes coordinates that add; quaternions, of a free base "
-            "or a ball joint, do not: `step` and `dstep` take them"
-        )
     return robot if signature.whole else reduced(robot)
 
 

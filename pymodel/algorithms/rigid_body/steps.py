@@ -4,7 +4,9 @@ What a controller that looks ahead needs: x+ = f(x, u) with x = (q, qd), where u
 the step, A = df/dx and B = df/du. A stage evaluates forward dynamics and, for sensitivities, their
 derivatives dFD and Minv (paper 002, section II): by (q, qd, tau) it changes by
 F_q dq + F_qd dqd + (0, 0, M^-1). Where there are quaternions, q moves by :mod:`manifold`, and
-derivatives by and of q are in the tangent space; Runge-Kutta stages take coordinates that add.
+derivatives by and of q are in the tangent space. Runge-Kutta keeps its order there by two moves
+after each other, without commutators (Celledoni, Marthinsen and Owren, Commutator-free Lie group
+methods, 2003); for coordinates that add, these are the classical ones.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,6 +51,9 @@ class Dynamics(NamedTuple):
     inverse_mass: Sparse | None = None
 
 
+#: A displacement of the tangent space: a sum of rates in these states, each sum times a number.
+Way = Sequence[tuple[Term, Sequence[State]]]
+
 #: q, qd -> what moves the robot there.
 StateDynamics = Callable[[Vector, Vector], Dynamics]
 
@@ -68,7 +73,7 @@ def advanced(
     ----------
     terms : Terms
     robot : Robot
-        What moves; with a quaternion only by :data:`EULER`.
+        What moves.
     q, qd : list of Term
         rad, m; rad/s, m/s.
     step : Term
@@ -76,7 +81,8 @@ def advanced(
     dynamics : callable
     method : str
         :data:`EULER`: rates first, then coordinates by the new rates, as of the accelerations
-        before; :data:`RUNGE_KUTTA`: the classical method of order 4.
+        before; :data:`RUNGE_KUTTA`: the classical method of order 4, and that of Celledoni and
+        others where there are quaternions.
 
     Returns
     -------
@@ -95,30 +101,60 @@ def advanced(
         parts.append({(i, 2 * n + k): x for (i, k), x in inverse_mass.items()})
         return Stage(qdd, _sum(terms, parts))
 
-    def moved(h: Term, rates: Sequence[State], of: Sequence[Stage]) -> State:
-        """Where the robot is after h at the sum of some rates and accelerations."""
-        way = [h * terms.total(s.qd[i] for s in rates) for i in own]
-        return State(
-            manifold.moved(terms, robot, q, way),
-            [x + h * terms.total(s.qdd[i] for s in of) for i, x in enumerate(qd)],
-            _moved(terms, begin.by_q, h, [s.by_qd for s in rates], manifold_of(way)),
-            _moved(terms, begin.by_qd, h, [s.by for s in of]),
-        )
-
-    def manifold_of(way: Vector) -> tuple[Sparse, Sparse] | None:
-        return manifold.changes(terms, robot, way) if manifold.joints(robot) else None
-
     first = stage(begin)
+    sensitive = bool(first.by)
+    if not sensitive:
+        begin = State(q, qd, {}, {})
+    turning = [k for joint in manifold.joints(robot) for k in joint.dofs]
+    adding = [k for k in own if k not in turning]
+
+    def moved(
+        h: Term, rates: Sequence[State], of: Sequence[Stage], turns: Sequence[Way] = ()
+    ) -> State:
+        """Where the robot is after h at the sum of some rates and accelerations.
+
+        Quaternions go these ways one after the other, without any as all else.
+        """
+        straight: Way = [(h, rates)]
+        ways = [
+            ((turn, turning), (straight if number == 0 else (), adding))
+            for number, turn in enumerate(turns or [straight])
+        ]
+        displacements = [_displacement(terms, n, way) for way in ways]
+        at, by_q = q, begin.by_q
+        for displacement in displacements:
+            at = manifold.moved(terms, robot, at, displacement)
+        rates_after = [x + h * terms.total(s.qdd[i] for s in of) for i, x in enumerate(qd)]
+        for way, displacement in zip(ways, displacements, strict=True):
+            changes = (
+                manifold.changes(terms, robot, displacement) if turning and sensitive else None
+            )
+            by_q = _moved(terms, by_q, _displacement_by(terms, way), changes)
+        by_way = _times(h, _sum(terms, [s.by for s in of]))
+        return State(at, rates_after, by_q, _moved(terms, begin.by_qd, by_way))
+
     if method == EULER:
         return moved(step, [moved(step, [begin], [first])], [first])
-    states, stages = [begin], [first]
     half = step * terms.const(0.5)
-    for h in (half, half, step):
+    states, stages = [begin], [first]
+    for h in (half, half):
         states.append(moved(h, states[-1:], stages[-1:]))
         stages.append(stage(states[-1]))
-    twice = (0, 1, 1, 2, 2, 3)
+    turns: list[Way] = []
+    if turning:
+        turns = [[(half, [begin])], [(step, states[2:]), (-half, [begin])]]
+    states.append(moved(step, states[-1:], stages[-1:], turns))
+    stages.append(stage(states[-1]))
     sixth = step * terms.const(1.0 / 6.0)
-    return moved(sixth, [states[k] for k in twice], [stages[k] for k in twice])
+    if turning:
+        quarter, twelfth = step * terms.const(0.25), step * terms.const(1.0 / 12.0)
+        middle = sixth, states[1:3]
+        turns = [
+            [(quarter, states[:1]), middle, (-twelfth, states[3:])],
+            [(-twelfth, states[:1]), middle, (quarter, states[3:])],
+        ]
+    twice = (0, 1, 1, 2, 2, 3)
+    return moved(sixth, [states[k] for k in twice], [stages[k] for k in twice], turns)
 
 
 def _sum(terms: Terms[Any], parts: Sequence[Sparse]) -> Sparse:
@@ -127,17 +163,37 @@ def _sum(terms: Terms[Any], parts: Sequence[Sparse]) -> Sparse:
     return {place: x for place, x in found.items() if not x.is_zero}
 
 
+def _times(h: Term, part: Sparse) -> Sparse:
+    return {place: h * x for place, x in part.items()}
+
+
+def _displacement(
+    terms: Terms[Any], nv: int, ways: Sequence[tuple[Way, Sequence[int]]]
+) -> list[Term]:
+    """A displacement (nv,) of ways, each of some degrees of freedom."""
+    found = [terms.zero] * nv
+    for way, rows in ways:
+        for i in rows:
+            found[i] = terms.total(h * terms.total(s.qd[i] for s in some) for h, some in way)
+    return found
+
+
+def _displacement_by(terms: Terms[Any], ways: Sequence[tuple[Way, Sequence[int]]]) -> Sparse:
+    """Its derivatives."""
+    found: Sparse = {}
+    for way, rows in ways:
+        parts = []
+        for h, some in way:
+            own = [{at: x for at, x in s.by_qd.items() if at[0] in rows} for s in some]
+            parts.append(_times(h, _sum(terms, own)))
+        found |= _sum(terms, parts)
+    return found
+
+
 def _moved(
-    terms: Terms[Any],
-    begin: Sparse,
-    h: Term,
-    rates: Sequence[Sparse],
-    changes: tuple[Sparse, Sparse] | None = None,
+    terms: Terms[Any], begin: Sparse, way: Sparse, changes: tuple[Sparse, Sparse] | None = None
 ) -> Sparse:
-    """Derivatives of what moves for h at the sum of some rates, where it does not just add."""
-    if not all(rates):
-        return {}
-    way = {place: h * x for place, x in _sum(terms, rates).items()}
+    """Derivatives of what goes a way, where it does not just add."""
     if changes is None:
         return _sum(terms, [begin, way])
     by_start, by_way = changes
