@@ -26,7 +26,7 @@ ALWAYS = ("CI", "PYTHON", "CC", "CXX", "HOME", "PATH", "TMPDIR", "OPENBLAS_NUM_T
 ALWAYS += ("PYMODEL_CACHE", "PYTEST_ADDOPTS")
 ALWAYS_IN = ("CCACHE_", "DASK_", "PIP_", "UV_", "XDG_")
 LISTS = ("UNITS", "BENCHES")  # arguments without dashes: words between spaces
-SWITCHES = ("CHANGED", "CHECK", "FAST", "FIRST", "FOLD", "PLANT", "WAVES", "WHOLE")  # 0 or 1
+SWITCHES = ("CHANGED", "CHECK", "FAST", "FIRST", "PLANT", "WAVES", "WHOLE")  # 0 or 1
 SIMULATORS = ("icarus", "verilator")
 
 
@@ -549,8 +549,8 @@ TARGETS = {
     ),
     "synth": Target(
         PROOF,
-        'area and clock of hardware [UNITS="fp_add step_engine:2+2" FAMILY=ecp5 SEEDS=3 FOLD=1]',
-        "UNITS FAMILY SEEDS FOLD",
+        'area and clock of hardware [UNITS="fp_add step_engine:2+2" FAMILY=ecp5 SEEDS=3]',
+        "UNITS FAMILY SEEDS",
         programs(f"{_E}cost.synth", set_up="synth"),
     ),
     "bitstream": Target(

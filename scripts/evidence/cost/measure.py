@@ -9,13 +9,14 @@ import functools
 import threading
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
-from scripts.evidence.cost import nextpnr, yosys
+from scripts.evidence.cost import fold, nextpnr, yosys
 from scripts.evidence.cost.counts import Counts, cells_of, ecp5_note, zynq_note
 from scripts.evidence.cost.job import Job, Row, row_key
 from scripts.evidence.cost.jobs import JOBS, NOT_TIMED, box_jobs
-from scripts.evidence.cost.nextpnr import place_folded, place_options
+from scripts.evidence.cost.nextpnr import place_options
 from scripts.evidence.cost.yosys import delay_script, synthesis_script, wrapper
 from scripts.kernel.digest import key_of, pinned
 from scripts.kernel.errors import CostError
@@ -76,12 +77,15 @@ def fill_boxes(job: Job, counts: Counts) -> tuple[dict[str, Any], list[str]]:
 def source(job: Job, seeds: int) -> str:
     """Changes with all that the tools are given: rows of other sources are not comparable.
 
-    That is RTL of the module and of what it instantiates, parameters, options, versions, seeds.
+    That is RTL of the module and of what it instantiates, parameters, options, versions, seeds,
+    and how registers are folded.
     """
     given = [synthesis_script(job), delay_script(job), wrapper(job) if job.is_unit else ""]
     given += map(synthesis_script, box_jobs(job))
     if job.family == "ecp5":
         given.append(f"{place_options(job)} {seeds}")
+    if job.family == "ecp5" and not job.is_unit:
+        given.append(Path(fold.__file__).read_text())
     return key_of(needed_files(job.unit), pinned(GROUP), *given)[:16]
 
 
@@ -120,12 +124,7 @@ def current_rows() -> list[Row]:
 COUNTED = ("lut", "dsp", "ff", "lutram", "bram", "logic_ns", "fmax_mhz", "note")
 
 
-def lacks_folded(row: Row) -> bool:
-    """Whether a row has a clock, but none of the netlist with folded registers."""
-    return bool(row["family"] == "ecp5" and row["fmax_mhz"] and "folded" not in row)
-
-
-def measure(job: Job, seeds: int, folded: bool = False) -> Row:
+def measure(job: Job, seeds: int) -> Row:
     """The row of a job.
 
     Parameters
@@ -133,16 +132,14 @@ def measure(job: Job, seeds: int, folded: bool = False) -> Row:
     job : Job
     seeds : int
         Placements on ecp5, if the job allows so many.
-    folded : bool
-        Whether a netlist that is placed is placed with folded registers, too.
 
     Returns
     -------
     dict
         unit, config, stages, family; lut, dsp, ff, lutram, bram (blocks); logic_ns, fmax_mhz and
         note, None where there is none; format, parameters, commands, seeds, source; seconds that it
-        took. On xc7 inv, with placements fmax_mhz_of_seeds, of a co-processor units; if asked for,
-        folded, what `nextpnr.place_folded` gives.
+        took. On xc7 inv, with placements fmax_mhz_of_seeds, of tops moved (`fold.Folded`); of a
+        co-processor units.
 
     Raises
     ------
@@ -155,8 +152,6 @@ def measure(job: Job, seeds: int, folded: bool = False) -> Row:
     row |= {"format": list(job.fmt), "parameters": job.values}
     try:
         part, commands = _run(job, seeds)
-        if folded and lacks_folded(row | part):
-            part["folded"] = place_folded(job, seeds)
     except CostError as error:
         raise CostError(f"{job.name}: {error}") from None
     seconds = round(time.monotonic() - start, 1)

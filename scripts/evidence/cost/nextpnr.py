@@ -1,4 +1,7 @@
-"""Place and route with nextpnr on the LFE5U-85F of speed grade 6."""
+"""Place and route with nextpnr on the LFE5U-85F of speed grade 6.
+
+Of tops what is placed is the netlist with registers moved into multipliers and memories (`fold`).
+"""
 
 import json
 import re
@@ -29,21 +32,27 @@ def place_options(job: Job) -> str:
 FOLDED = "folded."
 
 
-def arguments(job: Job, seed: int, kind: str = "") -> list[str]:
-    """What nextpnr is called with to place a netlist of a job: Yosys', or the `FOLDED` one."""
-    files = ["--json", str(path_of(job, f"{kind}json")), "-q", "--timing-allow-fail"]
-    files += ["--seed", str(seed), "--report", str(_report(job, seed, kind))]
+def kind_of(job: Job) -> str:
+    """Which netlist of a job is placed: that of Yosys, of a top the folded one."""
+    return "" if job.is_unit else FOLDED
+
+
+def arguments(job: Job, seed: int) -> list[str]:
+    """What nextpnr is called with to place the netlist of a job."""
+    netlist, report = path_of(job, f"{kind_of(job)}json"), _report(job, seed)
+    files = ["--json", str(netlist), "-q", "--timing-allow-fail"]
+    files += ["--seed", str(seed), "--report", str(report)]
     return [*place_options(job).split(), *files]
 
 
-def _report(job: Job, seed: int, kind: str) -> Path:
-    return path_of(job, f"{kind}{seed}.json")
+def _report(job: Job, seed: int) -> Path:
+    return path_of(job, f"{kind_of(job)}{seed}.json")
 
 
-def _place(job: Job, seed: int, kind: str = "") -> Counts:
+def _place(job: Job, seed: int) -> Counts:
     """Place and route with one seed."""
-    tools.run(NEXTPNR, arguments(job, seed, kind), path_of(job, f"{kind}{seed}.log"))
-    return placed(json.loads((ROOT / _report(job, seed, kind)).read_text()))
+    tools.run(NEXTPNR, arguments(job, seed), path_of(job, f"{kind_of(job)}{seed}.log"))
+    return placed(json.loads((ROOT / _report(job, seed)).read_text()))
 
 
 def seeds_of(job: Job, seeds: int) -> range:
@@ -65,7 +74,8 @@ def place_and_route(job: Job, counts: Counts, seeds: int) -> tuple[dict[str, Any
     Returns
     -------
     part : dict
-        Part of its row: counts, and the best clock or a note that says why there is none.
+        Part of its row: counts, and the best clock or a note that says why there is none; of a top
+        `moved`, what :class:`scripts.evidence.cost.fold.Folded` counts.
     commands : list of str
 
     Raises
@@ -76,6 +86,7 @@ def place_and_route(job: Job, counts: Counts, seeds: int) -> tuple[dict[str, Any
     note = ecp5_note(counts)
     if note:
         return counts | {"note": note}, []
+    moved = {} if job.is_unit else {"moved": fold_netlist(job)}
     results, commands = [], []
     for seed in seeds_of(job, seeds):
         commands.append(command_line(NEXTPNR, arguments(job, seed)))
@@ -85,7 +96,7 @@ def place_and_route(job: Job, counts: Counts, seeds: int) -> tuple[dict[str, Any
             if not NO_ROOM.search(str(error)):
                 raise
             return counts | {"note": "does not fit: no legal placement"}, commands
-    return _best(results), commands
+    return _best(results) | moved, commands
 
 
 def _best(results: list[Counts]) -> dict[str, Any]:
@@ -94,26 +105,6 @@ def _best(results: list[Counts]) -> dict[str, Any]:
     return best | {"fmax_mhz_of_seeds": [result["fmax_mhz"] for result in results]}
 
 
-def place_folded(job: Job, seeds: int) -> dict[str, Any]:
-    """The same of the netlist with registers moved into multipliers and memories.
-
-    Parameters
-    ----------
-    job : Job
-        Whose netlist Yosys has written.
-    seeds : int
-
-    Returns
-    -------
-    dict
-        Counts, clocks, and `moved`: what :class:`scripts.evidence.cost.fold.Folded` counts.
-
-    Raises
-    ------
-    CostError
-        If nextpnr is missing or fails.
-    """
-    netlists = (ROOT / path_of(job, f"{kind}json") for kind in ("", FOLDED))
-    moved = fold_file(*netlists)
-    results = [_place(job, seed, FOLDED) for seed in seeds_of(job, seeds)]
-    return _best(results) | {"moved": asdict(moved)}
+def fold_netlist(job: Job) -> dict[str, int]:
+    """Move registers of a netlist that Yosys has written, into one beside it; what was moved."""
+    return asdict(fold_file(*(ROOT / path_of(job, f"{kind}json") for kind in ("", FOLDED))))

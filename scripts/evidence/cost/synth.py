@@ -3,8 +3,8 @@
 Two flows. xc7: `synth_xilinx`, cells (not sites) and the logic delay that Yosys' `sta` finds, wires
 not counted. ecp5: place and route on the LFE5U-85F of speed grade 6, the best clock of some seeds,
 of one seed for large tops. A unit is measured inside a generated module (`wrapper`); on ecp5 that
-module's registers are in the count. Co-processors are counted in parts (`boxes`). With FOLD=1 all
-placements are made twice, too with registers moved into multipliers and memories (`fold`).
+module's registers are in the count. Tops are placed with registers moved into multipliers and
+memories (`fold`). Co-processors are counted in parts (`boxes`).
 
 Writes summary.json into build/synth: one row a measurement, as soon as it is there. A row is kept
 as long as what the tools were given is the same (`source`). Exit status 2, after one line, when a
@@ -27,7 +27,7 @@ from pymodel.arith.errors import Error
 from scripts.evidence.cost.goals import GOALS
 from scripts.evidence.cost.job import FAMILIES, SEEDS, Job, Key, Row, row_key
 from scripts.evidence.cost.jobs import chosen_jobs
-from scripts.evidence.cost.measure import SUMMARY, current, lacks_folded, measure
+from scripts.evidence.cost.measure import SUMMARY, current, measure
 from scripts.kernel.campaign import bar, in_threads, wide_console
 from scripts.kernel.places import ROOT
 from scripts.kernel.set_up import add_set_up, set_up
@@ -36,7 +36,7 @@ from scripts.kernel.tools import OUT
 COLUMNS = ("stages", "family", "lut", "dsp", "ff", "lutram", "bram", "logic_ns", "fmax_mhz")
 LEGEND = f"""\
 xc7: Yosys cells (LUT1-6, inverters not counted), delay of the logic alone.
-ecp5: nextpnr on LFE5U-85F-6, registers of the wrapper included.
+ecp5: nextpnr on LFE5U-85F-6, registers of the wrapper included; tops with folded registers.
 Co-processors: own logic, and each float unit counted as that unit alone.
 Commands: in {OUT}/summary.json and in each log of {OUT}, for example"""
 
@@ -53,23 +53,21 @@ def shorten(command: str) -> str:
     return re.sub(r"rtl/\S+\.sv( rtl/\S+\.sv)+", "<its files of rtl/rtl.f>", command)
 
 
-def folded_clock(row: Row) -> str:
-    """The best clock with folded registers, and the median of the seeds, if it was asked for."""
-    if "folded" not in row:
-        return ""
-    found = row["folded"]
-    return f"{found['fmax_mhz']} ({median(found['fmax_mhz_of_seeds']):g})"
+def middle_clock(row: Row) -> str:
+    """The median clock of the seeds, if there were several."""
+    clocks = row.get("fmax_mhz_of_seeds", ())
+    return f"{median(clocks):g}" if len(clocks) > 1 else ""
 
 
 def show(rows: Sequence[Row], console: Console) -> None:
     """Print rows as a table, and commands of one of each flow."""
     table = Table("unit", "config", "stages", "family", title="Cost of the hardware")
-    for head in ("LUT", "DSP", "FF", "LUTRAM", "BRAM", "logic ns", "MHz", "folded (median)"):
+    for head in ("LUT", "DSP", "FF", "LUTRAM", "BRAM", "logic ns", "MHz", "median"):
         table.add_column(head, justify="right")
     table.add_column("goal, note")
     for row in rows:
         cells = ["" if row[name] is None else f"{row[name]}" for name in COLUMNS]
-        cells.append(folded_clock(row))
+        cells.append(middle_clock(row))
         table.add_row(row["unit"], row["config"], *cells, row["note"] or verdicts(row))
     console.print(table)
     for line in LEGEND.splitlines():
@@ -110,7 +108,6 @@ def measure_all(
     workers: int,
     console: Console,
     keep: Callable[[Job, Row], None],
-    folded: bool = False,
 ) -> None:
     """Measure jobs, some at the same time, each row handed to `keep` as soon as it is there.
 
@@ -123,7 +120,7 @@ def measure_all(
 
         def one(job: Job) -> None:
             shown.name(job.name)
-            row = measure(job, seeds, folded)
+            row = measure(job, seeds)
             keep(job, row)
             shown.advance()
             if not console.is_terminal:
@@ -146,11 +143,7 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
     old = SUMMARY.read()
     set_up(options.set_up)
     rows = {row_key(row): row for row in current(old.values(), seeds)}
-
-    def missing(job: Job) -> bool:
-        return job.key not in rows or (options.fold and lacks_folded(rows[job.key]))
-
-    todo = [job for job in jobs if options.again or missing(job)]
+    todo = [job for job in jobs if options.again or job.key not in rows]
     console.print(forecast(todo, len(jobs) - len(todo), old, workers), highlight=False)
     (ROOT / OUT).mkdir(parents=True, exist_ok=True)
 
@@ -158,7 +151,7 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
         rows[job.key] = row
         SUMMARY.replace(job.key, row)
 
-    measure_all(todo, seeds, workers, console, keep, options.fold)
+    measure_all(todo, seeds, workers, console, keep)
     return [rows[job.key] for job in jobs]
 
 
@@ -172,7 +165,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--seeds", type=seeds, default=SEEDS, help=f"placements on ecp5 (default {SEEDS})")
     jobs = whole("--jobs", 1, MOST_JOBS)
     add("--jobs", type=jobs, default=os.cpu_count(), help="at the same time")
-    add("--fold", action="store_true", help="also with registers inside multipliers, memories")
     add("--again", action="store_true", help="measure what is at hand, too")
     add_set_up(parser)
     console = wide_console()

@@ -2,11 +2,14 @@
 
 import json
 import subprocess
+from dataclasses import asdict
 
 import pytest
 
-from scripts.evidence.cost import measure, yosys
+from scripts.evidence.cost import measure, nextpnr, yosys
 from scripts.evidence.cost.counts import ecp5_counts
+from scripts.evidence.cost.fold import Folded
+from scripts.evidence.cost.job import path_of
 from scripts.evidence.cost.jobs import NOT_TIMED
 from scripts.evidence.cost.measure import fill_boxes
 from scripts.evidence.cost.nextpnr import place_and_route
@@ -44,3 +47,27 @@ def test_a_delay_that_takes_too_long_is_none(monkeypatch):
 
     monkeypatch.setattr(tools, "run", late)
     assert find_delay(job()) is None
+
+
+def test_tops_are_placed_with_folded_registers(monkeypatch, tmp_path):
+    netlist = {"modules": {"top": {"ports": {}, "cells": {}, "attributes": {}}}}
+    report = {"utilization": {}, "fmax": {"clk": {"achieved": 90.0}}}
+    placed = []
+
+    def place(program, options, log):
+        placed.append(options[options.index("--json") + 1])
+        (tmp_path / options[options.index("--report") + 1]).write_text(json.dumps(report))
+
+    monkeypatch.setattr(nextpnr, "ROOT", tmp_path)
+    monkeypatch.setattr(tools, "run", place)
+    few = dict.fromkeys(("lut", "dsp", "ff", "bram"), 1)
+    top, unit = TOP, job("fp_add", "speed", 3, "ecp5")
+    for one in (top, unit):
+        file = tmp_path / path_of(one, "json")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(netlist))
+        found, _ = place_and_route(one, few, 2)
+        assert found["fmax_mhz_of_seeds"] == [90.0, 90.0]
+        assert found.get("moved") == (None if one is unit else asdict(Folded()))
+    folded, plain = str(path_of(top, "folded.json")), str(path_of(unit, "json"))
+    assert placed == [folded, folded, plain, plain]
