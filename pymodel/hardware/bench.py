@@ -17,6 +17,7 @@ inside that simulator by cocotb.
 """
 
 import atexit
+import copy
 import functools
 import gc
 import itertools
@@ -24,6 +25,7 @@ import json
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,7 +40,7 @@ from pymodel.hardware.configs import Config, RandomConfigs
 from pymodel.hardware.model_signals import ModelSignals
 from pymodel.hardware.names import MAX_SEED as MAX_SEED
 from pymodel.hardware.places import COVERED, RESULTS, ROOT
-from pymodel.hardware.results import add_coverage, add_note, problems_of
+from pymodel.hardware.results import LEFT_OUT, add_coverage, add_note, problems_of
 from pymodel.hardware.rtl_files import rtl_files
 from pymodel.hardware.scoreboard import Scoreboard
 from pymodel.hardware.simulation import COVERAGE, Device, Task, simulate
@@ -123,6 +125,7 @@ class Bench:
         self.tests: list[str] = []
         told = Task.told()
         self._told = told
+        self._netlist = False
         if told:
             gc.set_threshold(*COLLECTOR_THRESHOLDS)
             atexit.register(gc.freeze)  # looking through all objects at the end takes time, too
@@ -220,10 +223,11 @@ class Bench:
         """Name of the simulator."""
         return self._task.simulator
 
-    def test(self, timeout_us: int) -> Callable[[TestBody], Any]:
+    def test(self, timeout_us: int, inside: bool = False) -> Callable[[TestBody], Any]:
         """Register ``async def test(dut, board)`` as a cocotb test with a simulated-time limit.
 
         After a hang the tests that follow are skipped: what does not answer would not answer them.
+        One that looks ``inside``, at signals that are no ports, is left out on a netlist.
         """
         limit = timeout_us * CYCLES_PER_US
 
@@ -233,8 +237,8 @@ class Bench:
 
             async def body(dut: Any) -> None:
                 task = self._task
-                if self._hang:
-                    reason = f"{self._hang} hangs"
+                if self._hang or (inside and task.netlist):
+                    reason = f"{self._hang} hangs" if self._hang else LEFT_OUT
                     add_note(task.notes, name, skipped=reason)
                     pytest.skip(reason)
                 rng = np.random.default_rng([task.seed, *name.encode()])
@@ -324,7 +328,17 @@ class Bench:
         chosen = self.config_named(config)
         params = chosen.params | self.simulated_params(simulator, waves) | (params or {})
         asked = (self.name, config, simulator, seed, params, settings or {}, self.module)
-        return Task(*asked, long=chosen.long, **more)
+        return Task(*asked, long=chosen.long, netlist=self._netlist, **more)
+
+    def on_netlist(self, sources: Sequence[Path]) -> "Bench":
+        """The bench with a netlist in the place of the RTL: files with its ports, and nothing else.
+
+        Tests that look inside are left out: their result is "skip", their message LEFT_OUT.
+        """
+        found = copy.copy(self)
+        found.device = replace(self.device, sources=tuple(sources), signals=(), modelled=None)
+        found._netlist = True
+        return found
 
     def simulated_params(self, simulator: str, waves: bool) -> dict[str, int]:
         """Parameters of the top level that are not the device's, but of how it is simulated."""

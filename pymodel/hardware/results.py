@@ -21,6 +21,8 @@ COCOTB_LINE = re.compile(r" *[-.\d]+ns (DEBUG|INFO|WARNING|ERROR|CRITICAL) | {40
 TRACEBACK = re.compile(r"(Traceback \(most recent call last\):\n(?:  .*\n)+)")
 # What cocotb says of every test that was still to run when the simulator ended by itself.
 ENDED = "the simulation ended prematurely"
+#: Why a test does not run on a netlist.
+LEFT_OUT = "looks inside the RTL, and this is a netlist"
 
 
 def add_note(
@@ -159,7 +161,7 @@ def _sim_ns(case: ET.Element) -> float:
 
 
 def problems_of(tests: list[dict[str, Any]], rerun: Callable[[str], str]) -> list[str]:
-    """What is wrong with tests: those that failed or were skipped.
+    """What is wrong with tests: those that failed or were skipped, but for LEFT_OUT.
 
     A mismatch and a hang say by themselves where to look, when, and how to run them again; to any
     other failure that is added, and its traceback. ``rerun`` gives the command of a test.
@@ -174,7 +176,7 @@ def problems_of(tests: list[dict[str, Any]], rerun: Callable[[str], str]) -> lis
         failed.append("\n".join([*lines, f"  rerun  {rerun(test['name'])}"]))
         failed += [test["traceback"]] if test["traceback"] else []
     skipped: dict[str, list[str]] = {}
-    for test in (t for t in tests if t["result"] == "skip"):
+    for test in (t for t in tests if t["result"] == "skip" and t["message"] != LEFT_OUT):
         skipped.setdefault(test["message"], []).append(test["name"])
     return [
         *failed,

@@ -64,6 +64,8 @@ class Task:
         File for what Verilator is to count of lines, branches and toggles; empty: it does not.
     long
         As for :class:`pymodel.hardware.configs.Config`.
+    netlist
+        A netlist stands in the place of the RTL: tests that look inside are left out.
     """
 
     bench: str
@@ -80,6 +82,7 @@ class Task:
     folder: str = ""
     code_coverage: str = ""
     long: bool = False
+    netlist: bool = False
 
     @classmethod
     def told(cls) -> "Task | None":

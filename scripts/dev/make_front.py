@@ -252,6 +252,12 @@ def board_sim(given: Variables) -> int:
     return program("scripts.evidence.board_sim", words(given))
 
 
+def gate_level(given: Variables) -> int:
+    """Benches on a netlist."""
+    set_up("verilator")
+    return program("scripts.evidence.gates", words({"SET_UP": "synth", **given}))
+
+
 def bench(given: Variables) -> int:
     """Benchmarks; their peers may be missing."""
     set_up(*SIMULATORS)
@@ -564,6 +570,12 @@ TARGETS = {
         "a host's program over a pseudo-terminal, a board's simulated pins behind it [STEPS=]",
         "SIM STEPS",
         board_sim,
+    ),
+    "gate-level": Target(
+        PROOF,
+        "benches on the netlist of ECP5 cells, in place of the RTL [ONLY=engine|pendulum|board]",
+        "ONLY BOARD CONFIG",
+        gate_level,
     ),
     "families": Target(
         PROOF,

@@ -399,7 +399,7 @@ async def one_bank_alone(dut, board):
             compare_end(board, outcome, bus.model, said)
 
 
-@BENCH.test(timeout_us=20_000)
+@BENCH.test(timeout_us=20_000, inside=True)
 async def full_traces(dut, board):
     """A full trace holds up the run and loses nothing, taken late or soon; CYCLES has the waits."""
     bus = await _start(dut, board)
@@ -457,7 +457,7 @@ class _TraceWatch:
             self.words += (push and not full) - pop
 
 
-@BENCH.test(timeout_us=20_000)
+@BENCH.test(timeout_us=20_000, inside=True)
 async def eager_reads(dut, board):
     """Reads of TRACE_DATA without asking for TRACE_COUNT: SLVERR, or the word that is next."""
     bus = await _start(dut, board)

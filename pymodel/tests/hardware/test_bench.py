@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 
 import pytest
 
@@ -9,6 +10,7 @@ from pymodel.hardware import bench as benches
 from pymodel.hardware import simulation
 from pymodel.hardware.bench import Bench
 from pymodel.hardware.configs import Config
+from pymodel.hardware.results import LEFT_OUT, read_notes
 from pymodel.hardware.waiting import HangError
 
 pytestmark = pytest.mark.rtl_of()
@@ -23,10 +25,11 @@ def run_in_simulator(monkeypatch, sim_time, tmp_path):
     monkeypatch.setattr(benches, "get_sim_time", lambda unit: sim_time[0])
     monkeypatch.setattr(benches.Pulse, "start", lambda pulse: None)
 
-    def run(body, seed=1):
+    def run(body, seed=1, inside=False, netlist=False):
         bench = Bench("tb/fp_add/bench.py", "fp_lanes", [Config(CONFIG, {})])
+        bench = bench.on_netlist([]) if netlist else bench
         bench._told = bench.task(CONFIG, "icarus", seed, notes=str(tmp_path / "notes.jsonl"))
-        asyncio.run(bench.test(timeout_us=3)(body)(None))
+        asyncio.run(bench.test(timeout_us=3, inside=inside)(body)(None))
 
     return run
 
@@ -118,6 +121,24 @@ def test_a_whole_configuration_replaces_what_it_had_met(monkeypatch, tmp_path):
     assert kept.exists()
     bench.run("icarus", CONFIG, 1, results=tmp_path)
     assert not kept.exists()
+
+
+@pytest.mark.parametrize(("inside", "netlist"), [*itertools.product((False, True), repeat=2)])
+def test_what_looks_inside_is_left_out_on_a_netlist(
+    run_in_simulator, monkeypatch, tmp_path, inside, netlist
+):
+    """On RTL it runs, as does on both what does not look inside."""
+
+    async def body(dut, board):
+        board.compare("y_o", 1, 1)
+
+    monkeypatch.setattr(benches, "within", at_once)
+    left_out = inside and netlist
+    with pytest.raises(pytest.skip.Exception) if left_out else contextlib.nullcontext():
+        run_in_simulator(body, inside=inside, netlist=netlist)
+    note = read_notes(tmp_path / "notes.jsonl")["body"]
+    found = note["message"], note["transactions"]
+    assert found == ((LEFT_OUT, 0) if left_out else ("", 1))
 
 
 def test_a_test_that_checks_nothing_is_red(run_in_simulator, monkeypatch):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from pymodel.hardware import bench, simulation
-from pymodel.hardware.results import add_note, read_results
+from pymodel.hardware.results import LEFT_OUT, add_note, read_results
 from pymodel.hardware.results import problems_of as problems_with
 from tb.fp_add.bench import BENCH
 
@@ -85,6 +85,13 @@ def test_a_skipped_test_says_why(results, tmp_path):
     assert [(t["result"], t["transactions"]) for t in tests] == [("fail", 3), ("skip", 0)]
     said = "a: AssertionError: hang\n  rerun  make it TEST=a"
     assert problems_of(tests) == [said, "not run, as a hangs: b"]
+
+
+def test_a_test_that_a_netlist_leaves_out_is_no_problem(results, tmp_path):
+    add_note(tmp_path / "notes", "a", skipped=LEFT_OUT)
+    (test,) = results(a="<skipped/>")
+    assert (test["result"], test["message"]) == ("skip", LEFT_OUT)
+    assert problems_of([test]) == []
 
 
 @pytest.mark.parametrize("tag", ["failure", "error"])
