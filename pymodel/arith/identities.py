@@ -25,8 +25,9 @@ SEED = 1
 
 #: Nodes among which identities are sought: those of more take too much memory.
 MOST_NODES = 1 << 17
-#: Terms that a proof may write; one that needs more is given up, and the operation is done.
-MOST_TERMS = 4000
+#: Terms that a proof may write; one that needs more is given up, and the operation is done. Proofs
+#: for shipped robots end before.
+MOST_TERMS = 1000
 
 Key = tuple[Any, ...]  # of a node of Terms: an operation and its operands
 Signed = tuple[int, bool]  # a node, and whether its sign is turned
@@ -44,6 +45,7 @@ class Identities:
         self._at: list[int] = []  # values at the random point
         self._first: dict[int, int] = {}  # value, or what is left to the prime -> first node
         self._angles: dict[Key, int] = {}  # tangent of half the angle
+        self._ruled: dict[int, int] = {}  # see Proof
         self._asked: tuple[Key, int] = ((), 0)  # what was asked for last, and its value
 
     def append(self, key: Key) -> None:
@@ -52,8 +54,13 @@ class Identities:
             return
         value = self._asked[1] if self._asked[0] == key else self._value(key)
         self._first.setdefault(min(value, PRIME - value), len(self._keys))
+        node = len(self._keys)
         self._keys.append(key)
         self._at.append(value)
+        if key[0] == "rec":
+            self._ruled[_atom(self._keys, node)] = _atom(self._keys, key[1])
+        elif key[0] == "cos":
+            self._ruled[_atom(self._keys, node)] = _atom(self._keys, node - 1)
 
     def likely(self, key: Key) -> Signed | None:
         """Tell which node a sum or product is likely to be, or the negative of which, if of any."""
@@ -67,10 +74,10 @@ class Identities:
     def proved(self, key: Key, same: Signed) -> bool:
         """Whether a sum or product is a node, or its negative, for all data; see :class:`Proof`."""
         node, negative = same
-        proof = Proof(self._keys)
+        proof = Proof(self._keys, self._ruled)
         proof.put_operation(key, (), 1)
         if node != ZERO:
-            proof.put(proof.atom(node), (), 1 if negative else -1)
+            proof.put(_atom(self._keys, node), (), 1 if negative else -1)
         return proof.succeeds()
 
     def _value(self, key: Key) -> int:
@@ -102,18 +109,17 @@ class Proof:
     ----------
     keys : list
         Of the nodes.
+    ruled : dict
+        Atom of each reciprocal -> that of what it is of; of each cosine -> that of the sine.
     """
 
-    def __init__(self, keys: list[Key]) -> None:
+    def __init__(self, keys: list[Key], ruled: dict[int, int]) -> None:
         self._keys = keys
+        self._ruled = ruled
         self._written = 0
-        self._one = self.atom(ONE)
+        self._one = _atom(keys, ONE)
         self._open: dict[int, dict[Monomial, int]] = {}  # last operation -> monomials -> factors
         self._left: dict[Monomial, int] = {}  # monomials of unknowns and numbers alone
-
-    def atom(self, node: int) -> int:
-        """A node in a monomial: an operation as it is, what is not expanded as a negative."""
-        return node if self._keys[node][0] in ("add", "mul") else -node - 1
 
     def succeeds(self) -> bool:
         """Whether the polynomial is zero; no, if that takes too many terms to see."""
@@ -127,32 +133,32 @@ class Proof:
 
     def put_operation(self, key: Key, others: Monomial, factor: int) -> None:
         """Add a multiple of an operation's result times other atoms."""
-        operation, a, b, *subtracts = key
-        if operation == "mul":
-            self.put(self.atom(a), (self.atom(b), *others), factor)
+        a, b = _atom(self._keys, key[1]), _atom(self._keys, key[2])
+        if key[0] == "mul":
+            self.put(a, (b, *others), factor)
         else:
-            self.put(self.atom(a), others, factor)
-            self.put(self.atom(b), others, -factor if subtracts == [True] else factor)
+            self.put(a, others, factor)
+            self.put(b, others, -factor if key[3] else factor)
 
     def put(self, atom: int, others: Monomial, factor: int) -> None:
         """Add a multiple of an atom times others."""
         self._written += 1
         monomial = tuple(sorted((atom, *others), reverse=True))
-        for unknown in filter(lambda x: x < 0, monomial):
-            node = -unknown - 1
-            operation, *operands = self._keys[node]
-            if operation == "rec":  # x (1/x) = 1
-                argument = self.atom(operands[0])
-                if argument in monomial:
-                    self.put(self._one, _without(monomial, unknown, argument), factor)
+        ruled = self._ruled
+        for unknown in monomial:
+            if unknown not in ruled:
+                continue
+            other = ruled[unknown]
+            if self._keys[-unknown - 1][0] == "rec":  # x (1/x) = 1
+                if other in monomial:
+                    self.put(self._one, _without(monomial, unknown, other), factor)
                     return
-            elif operation == "cos" and monomial.count(unknown) > 1:  # cos^2 = 1 - sin^2
+            elif monomial.count(unknown) > 1:  # cos^2 = 1 - sin^2
                 rest = _without(monomial, unknown, unknown)
-                sine = self.atom(node - 1)
                 self.put(self._one, rest, factor)
-                self.put(sine, (sine, *rest), -factor)
+                self.put(other, (other, *rest), -factor)
                 return
-        if len(monomial) > 1:
+        if len(monomial) > 1 and self._one in monomial:
             monomial = tuple(x for x in monomial if x != self._one)
         last = monomial[0] if monomial else -1
         same = self._left if last < 0 else self._open.setdefault(last, {})
@@ -173,6 +179,11 @@ class Proof:
                     unknowns.append(unknown)
             _increase(found, tuple(unknowns), factor)
         return not found
+
+
+def _atom(keys: list[Key], node: int) -> int:
+    """A node in a monomial: an operation as it is, what is not expanded as a negative."""
+    return node if keys[node][0] in ("add", "mul") else -node - 1
 
 
 def _increase(terms: dict[Monomial, Any], monomial: Monomial, by: Any) -> None:

@@ -368,11 +368,20 @@ def everything() -> dict[str, Formulas]:
     return found | {TREES: assembly_trees()}
 
 
+#: Functions that take seconds to record.
+LONG = {"dFDc", "dHD", "drk4"}
+
+
 def recorders() -> Iterator[Callable[[], Any]]:
-    """List what runs the text of each phase, first what shares least with others."""
+    """List what runs the text of each phase, first what is short and shares least."""
     yield from PHASES.values()
-    for texts in operation_texts.TEXTS.values():
-        yield from reversed(texts.values())
+    texts = [
+        (name.partition(",")[0] in LONG, record)
+        for group in operation_texts.TEXTS.values()
+        for name, record in reversed(group.items())
+    ]
+    for late in (False, True):
+        yield from (record for is_long, record in texts if is_long == late)
 
 
 # --- the file -------------------------------------------------------------------------------------

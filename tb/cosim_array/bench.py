@@ -58,40 +58,42 @@ ROOMY = replace(
 SEGMENTED = replace(ROOMY, scratch_depth=1024)
 SEGMENTS = calls("hyq", ["dFD"], rows=32, floating=True) | {"chained": True}
 MANY = replace(NARROW, datapaths=8, depth=64, program_depth=1024, out_depth=16)
+VERILATOR, ICARUS = ("verilator",), ("icarus",)
 BENCH = array.bench(
     [
         Config(
             "iiwa",
             rtl_parameters(replace(NARROW, rare_logic=1)),
             {"jobs": [IIWA], "stalls": 0.3},
-            ("verilator",),
-            daily={"jobs": [calls("iiwa14", FUNCTIONS, rows=32)], "quick": True},
+            VERILATOR,
+            nightly=VERILATOR,
         ),
         Config(
             array.CONFIG,
             rtl_parameters(SHORT),
             {"jobs": [calls("iiwa14", ("ID", "FD"), rows=3)], "stalls": 0.3},
-            ("icarus",),
+            ICARUS,
         ),
         Config(
             "not-finite",
             rtl_parameters(replace(SHORT, fmt=Format(4, 3))),
             {"jobs": [calls("iiwa14", ("FD", "ID"), rows=3)], "stalls": 0.3},
-            ("icarus",),
+            ICARUS,
+            nightly=ICARUS,
         ),
         Config(
             "floating",
             rtl_parameters(ROOMY),
             {"jobs": FLOATING, "quick": True},
-            ("verilator",),
+            VERILATOR,
             long=True,
-            nightly=("verilator",),
+            nightly=VERILATOR,
         ),
         Config(
             "segments",
             rtl_parameters(SEGMENTED),
             {"jobs": [SEGMENTS], "stalls": 0.3, "quick": True},
-            ("verilator",),
+            VERILATOR,
         ),
         Config(
             "ensembles",
@@ -102,15 +104,9 @@ BENCH = array.bench(
                     mechanisms("four_bar", 1000, 100, 64),
                 ]
             },
-            ("verilator",),
+            VERILATOR,
             long=True,
-            daily={
-                "jobs": [
-                    mechanisms("double_pendulum", 100, 10, 64),
-                    mechanisms("four_bar", 100, 10, 64),
-                ],
-                "quick": True,
-            },
+            nightly=VERILATOR,
         ),
     ]
 )

@@ -27,8 +27,8 @@ BENCH = hdca.bench(
     [
         _config(hdca.CONFIG, "double_pendulum", sims=(), long=True),  # whole: see test_demo
         _config("double_pendulum-short", "double_pendulum", steps=100, sims=("icarus",)),
-        _config("general_chain_2", "general_chain_2", steps=20, nightly=("icarus",)),
-        _config("driven_arm", "driven_arm", steps=10, sims=("icarus",)),
+        _config("general_chain_2", "general_chain_2", steps=20, nightly=SIMULATORS),
+        _config("driven_arm", "driven_arm", steps=10, sims=("icarus",), nightly=("icarus",)),
         _config("diverging", "diverging", sims=("icarus",), folder="tb/cosim_hdca"),
         _config(
             "pipelined",
@@ -43,7 +43,7 @@ BENCH = hdca.bench(
             "double_pendulum",
             steps=100,
             params={"EXP_W": 5, "MAN_W": 10},
-            nightly=("verilator",),
+            nightly=SIMULATORS,
         ),
     ]
 )

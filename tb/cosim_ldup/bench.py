@@ -28,7 +28,7 @@ BENCH = ldup.bench(
     [
         _config(ldup.CONFIG, "four_bar", sims=(), long=True),  # whole: see test_demo
         _config("four_bar-short", "four_bar", steps=150, sims=("icarus",)),
-        _config("general_four_bar", "general_four_bar", steps=150, nightly=("icarus",)),
+        _config("general_four_bar", "general_four_bar", steps=150, nightly=SIMULATORS),
         _config("five_bar-rebased", "five_bar", steps=150, rebase=10, nightly=("verilator",)),
         _config("diverging", "diverging", sims=("icarus",), folder="tb/cosim_ldup"),
         _config(
@@ -45,6 +45,7 @@ BENCH = ldup.bench(
             steps=100,
             params=PIPELINED.parameters() | {"PARALLEL": 1},
             sims=("verilator",),
+            nightly=("verilator",),
         ),
     ]
 )

@@ -35,6 +35,12 @@ BENCH = loop.bench(
             VERILATOR,
             nightly=VERILATOR,
         ),
-        Config("short", rtl_parameters(DEFAULT), {"robot": IIWA, "steps": 5}, ICARUS),
+        Config(
+            "short",
+            rtl_parameters(DEFAULT),
+            {"robot": IIWA, "steps": 5},
+            ICARUS,
+            nightly=ICARUS,
+        ),
     ]
 )

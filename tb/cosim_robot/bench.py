@@ -55,8 +55,6 @@ ATLAS = [
     *_calls("atlas", ("dID",), rows=4, floating=True),
 ]
 #: In `make test`: HyQ's largest programs take seconds each to schedule.
-DAILY = [*_calls("iiwa14", rows=2), *_calls("hyq", ("ID",), rows=2, floating=True)]
-DAILY += [call | {"rows": 2} for call in OTHERS + JOINTS + LINKS + STEPS]
 #: Machines that hold the largest program of their configurations.
 SHORT = Machine(depth=256)
 NARROW = Machine(depth=1024, program_depth=8192, trace_registers=512)
@@ -73,7 +71,7 @@ BENCH = robot.bench(
             rtl_parameters(NARROW),
             {"calls": IIWA + HYQ + OTHERS + JOINTS + LINKS + STEPS},
             VERILATOR,
-            daily={"calls": DAILY},
+            nightly=VERILATOR,
         ),
         Config(
             "wide",

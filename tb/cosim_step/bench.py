@@ -44,8 +44,6 @@ OTHER = [
     _run("four_bar", steps=100, contexts=3, rebase=2),
     _run("four_bar", steps=50, contexts=3, project=5),
 ]
-#: In `make test` motions begin only.
-DAILY = [run | {"steps": min(20, int(run.get("steps", 20)))} for run in SHIPPED + OTHER]
 MIXED = [_run("general_chain_2", steps=200), _run("four_bar", steps=100)]
 ENSEMBLES = [
     _run("double_pendulum", steps=200, contexts=8),
@@ -62,11 +60,15 @@ BENCH = step.bench(
             {"runs": SHIPPED + OTHER},
             VERILATOR,
             long=True,
-            daily={"runs": DAILY},
+            nightly=VERILATOR,
         ),
         Config("short", rtl_parameters(DEFAULT), {"runs": SHORT}, ICARUS),
         Config(
-            "half", rtl_parameters(replace(ROOMY, fmt=Format(5, 10))), {"runs": MIXED}, VERILATOR
+            "half",
+            rtl_parameters(replace(ROOMY, fmt=Format(5, 10))),
+            {"runs": MIXED},
+            VERILATOR,
+            nightly=VERILATOR,
         ),
         Config(
             "barrel",

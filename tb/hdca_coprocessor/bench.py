@@ -28,7 +28,7 @@ BENCH = Bench(
     toplevel="hdca_coprocessor",
     configs=[
         _config("two-passes", nightly=SIMULATORS),
-        _config("one-pass", passes=1, nightly=("icarus",)),
+        _config("one-pass", passes=1, nightly=SIMULATORS),
         _config("pipelined", stages=(3, 3, 6), nightly=("icarus",)),
         _config("half", fmt=(5, 10), nightly=("verilator",)),
     ],

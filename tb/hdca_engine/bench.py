@@ -31,7 +31,7 @@ BENCH = Bench(
     __file__,
     toplevel="hdca_engine",
     configs=[
-        _config("two-passes", runs=2000, nightly=("icarus",)),
+        _config("two-passes", runs=2000, nightly=SIMULATORS),
         _config("one-pass", passes=1, runs=2000, nightly=("icarus",)),
         _config("pipelined", stages=(3, 2, 6), nightly=("icarus",)),
         _config("one-pass-pipelined", passes=1, stages=(1, 4, 5), sims=VERILATOR),

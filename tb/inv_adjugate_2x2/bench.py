@@ -3,6 +3,7 @@
 from pymodel.compile.latency import Stages
 from pymodel.hardware.bench import Bench
 from pymodel.hardware.configs import ENGINE_STAGES, FORMATS, Config, RandomConfigs
+from pymodel.hardware.simulators import SIMULATORS
 
 
 def _config(
@@ -25,9 +26,9 @@ BENCH = Bench(
     configs=[
         _config("binary32", nightly=("icarus",)),
         _config("pipelined", stages=(2, 3, 4), runs=1600, nightly=("verilator",)),
-        _config("half", fmt=(5, 10), nightly=("verilator",)),
-        _config("e4m3", fmt=(4, 3), nightly=("verilator",)),
-        _config("binary64", fmt=(11, 52), nightly=("icarus",)),
+        _config("half", fmt=(5, 10), nightly=SIMULATORS),
+        _config("e4m3", fmt=(4, 3), nightly=SIMULATORS),
+        _config("binary64", fmt=(11, 52), nightly=SIMULATORS),
     ],
     random=RandomConfigs(
         FORMATS | ENGINE_STAGES, count=2, daily=1, settings={"runs": {"icarus": 200}}

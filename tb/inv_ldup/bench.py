@@ -51,7 +51,7 @@ BENCH = Bench(
         _config(4, True, sims=SIMULATORS, icarus=21, nightly=("icarus",)),
         _config(4, False, sims=SIMULATORS, icarus=40, nightly=VERILATOR),
         _config(4, True, stages=(2, 3, 4), runs=500, nightly=VERILATOR),
-        _config(4, False, stages=(2, 3, 4), runs=500),
+        _config(4, False, stages=(2, 3, 4), runs=500, nightly=VERILATOR),
         _config(6, True, HALF, runs=600, nightly=VERILATOR),
         _config(6, False, runs=600),
     ],

@@ -31,7 +31,7 @@ BENCH = Bench(
     __file__,
     toplevel="ldup_coprocessor",
     configs=[
-        _config("serial", nightly=("verilator",)),
+        _config("serial", nightly=SIMULATORS),
         _config("parallel", parallel=True, nightly=("icarus",)),
         _config(
             "half-2-parallel-pipelined",
@@ -39,7 +39,7 @@ BENCH = Bench(
             parallel=True,
             stages=(3, 3, 6),
             fmt=(5, 10),
-            nightly=("verilator",),
+            nightly=SIMULATORS,
         ),
         _config(
             "serial-8-pipelined",

@@ -73,7 +73,7 @@ BENCH = Bench(
             ),
             tables=20,
             sims=SIMULATORS,
-            nightly=("icarus",),
+            nightly=SIMULATORS,
         ),
         # Its last word's output is what the drain reads first, through the most stages: it shows
         # an `emitted_o` that comes two cycles too early. The drain's `full_q` hides a single one.
@@ -142,6 +142,7 @@ BENCH = Bench(
             "no-multipliers-8-17",
             Machine(1, 1, contexts=3, datapaths=2, rare_logic=1, **SMALL | {"fmt": Format(8, 17)}),
             tables=16,
+            nightly=("verilator",),
         ),
         _config(
             "two-of-2-8-16",

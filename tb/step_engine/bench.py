@@ -95,6 +95,7 @@ BENCH = Bench(
         | {"PROGRAMS": range(2, 17)}
         | BARREL,
         count=1,
+        daily=0,
         settings={"programs": {"verilator": 16}},
         sims=("verilator",),
         legal=_is_legal,

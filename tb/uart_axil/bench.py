@@ -5,6 +5,7 @@ from pymodel.hardware.configs import Config
 
 CLOCK_HZ = 100_000_000  # that is simulated
 
+DAILY = 2  # rounds in `make test`
 ICARUS = ("icarus",)  # at night: by day Verilator has the link at another rate
 
 
@@ -12,7 +13,8 @@ def _config(
     name: str, clock_hz: int, baud: int, addr_w: int, rounds: int, sims: tuple[str, ...]
 ) -> Config:
     params = {"CLOCK_HZ": clock_hz, "BAUD": baud, "ADDR_W": addr_w}
-    return Config(name, params, {"rounds": rounds}, sims, nightly=ICARUS if sims == ICARUS else ())
+    nightly = ICARUS if sims == ICARUS else ()
+    return Config(name, params, {"rounds": rounds}, sims, nightly=nightly, daily={"rounds": DAILY})
 
 
 BENCH = Bench(

@@ -48,6 +48,7 @@ def defect(scenario, state):
     return np.abs(matrix.T @ form @ matrix - form).max()
 
 
+@pytest.mark.nightly(every=4)
 @pytest.mark.parametrize("name", ["double_pendulum", "chain_8", "tree", "general_four_bar"])
 def test_only_the_implicit_midpoint_is_symplectic(name):
     """At 1 ms; the semi-implicit method is no better than Euler's. Docs/theory.md has the table."""
@@ -61,6 +62,7 @@ def test_only_the_implicit_midpoint_is_symplectic(name):
     assert found["implicit-midpoint"] < 1e-10  # 4.1e-11 of the chain of 8, which turns at 17 rad/s
 
 
+@pytest.mark.nightly(every=3)
 @pytest.mark.parametrize("iterations", [1, 3, 5])
 def test_what_the_iterations_leave(monkeypatch, iterations):
     """So many leave an error of the form whose order in the step is two more."""

@@ -71,6 +71,7 @@ def about_the_joint(body):
     return inertia_matrix(body.moments) + body.mass * (c @ c * np.eye(3) - np.outer(c, c))
 
 
+@pytest.mark.nightly(every=4)
 @pytest.mark.parametrize("name", BARS)
 def test_a_thin_bar_on_a_ball_joint(name):
     length, diameter, mass = BARS[name]

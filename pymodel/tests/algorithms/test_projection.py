@@ -108,6 +108,7 @@ def test_bases(base):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.nightly("coupled_loops", "general_four_bar")
 @pytest.mark.parametrize("name", ["general_four_bar", "coupled_loops", "bennett"])
 def test_gap_of_a_long_run(name):
     """In float32 loops stay closed to what the coordinates resolve; the energy is no worse."""

@@ -191,6 +191,7 @@ def test_bad_input_is_one_line_and_status_2(kind, capsys):
     assert not Path("out.csv").exists()
 
 
+@pytest.mark.nightly(every=4)
 @pytest.mark.parametrize("function", [*FUNCTIONS, "FK", "energy", "com", "Y"])
 @pytest.mark.parametrize("option", [["--damping"], ["--armature", "0.1"], ["--friction", "0.2"]])
 def test_options_that_change_nothing_are_refused(function, option, capsys):

@@ -75,6 +75,7 @@ def test_other_masses_leave_the_program():
     assert one.parameters.keys() == other.parameters.keys()
 
 
+@pytest.mark.nightly("ID")
 @pytest.mark.parametrize("function", ["FD", "ID", "Minv"])
 def test_operations_of_a_long_chain_are_estimated(monkeypatch, tmp_path, function):
     robot = load(chain(tmp_path, 40))

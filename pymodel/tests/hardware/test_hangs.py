@@ -56,6 +56,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.nightly(every=3)
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_stop_is_found_by_name(bug, tmp_path):
     """Under Icarus: where the simulation is slow, so is the end of a wait."""

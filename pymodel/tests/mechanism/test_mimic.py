@@ -81,6 +81,7 @@ def random_mimics(rng, joints=7):
     return "".join(text)
 
 
+@pytest.mark.nightly(every=4)
 @BASES
 @pytest.mark.parametrize("seed", range(4))
 def test_as_the_free_joints_of_pinocchio(load, seed, floating):

@@ -169,6 +169,7 @@ def test_counts_are_those_of_what_is_loaded_now(code, driver, data):
     assert driver.write_inputs(0, [1]) == Status.OK
 
 
+@pytest.mark.nightly
 def test_each_driver_has_its_own_accesses(code, driver, registers):
     """Also when another of the same library is gone."""
     others = Registers()

@@ -92,6 +92,7 @@ def test_native_code_with_re_based_loops(monkeypatch):
         same(native_runs.simulate(scenario, "float32", **options), want)
 
 
+@pytest.mark.nightly(every=4)
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize(
     ("name", "options"),

@@ -238,6 +238,7 @@ def test_a_machine_that_is_too_small():
             prepare(small, [scenario("five_bar")], project=project)
 
 
+@pytest.mark.nightly
 def test_memories_as_large_as_a_run_needs():
     long = dataclasses.replace(random_chain(np.random.default_rng(1), 48), step=1e-4, end=1e-4)
     with pytest.raises(ProgramError, match=r"144 registers are traced, the engine's list has 128"):

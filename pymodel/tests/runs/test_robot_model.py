@@ -46,6 +46,7 @@ def test_names_and_sizes():
         model.count("IK")
 
 
+@pytest.mark.nightly("batch1")
 @pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
 def test_results_have_the_batch_of_the_arguments(iiwa, rng, batch):
     q, qd, x = rng.uniform(-1, 1, (3, *batch, 7))
@@ -302,6 +303,7 @@ def test_angles_without_a_sine_are_named(target):
     assert model.warnings[-1] == f"{said}, where sine and cosine end"
 
 
+@pytest.mark.nightly("float32-model")
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("target", ["model", "native"])
 @pytest.mark.parametrize("arithmetic", ["float64", "float32"])

@@ -206,6 +206,7 @@ def test_a_worker_that_is_killed_loses_nothing(cluster, tmp_path):
     assert found["t"].tolist() == masses.tolist() and (found["status"] == "done").all()
 
 
+@pytest.mark.nightly
 def test_what_kills_its_worker_is_a_row(cluster):
     masses = [1.0, 2.0, 3.0, DIES, 5.0, 6.0]
     found = sweep(
@@ -613,6 +614,7 @@ def test_a_program_that_handles_sigterm_does_so_during_a_sweep(handler):
         signal.signal(signal.SIGTERM, before)
 
 
+@pytest.mark.nightly
 def test_a_plain_install_has_workers_and_csv(tmp_path):
     """Neither Dask nor pyarrow; what needs them says so in a line."""
     code = "import sys; sys.modules |= dict.fromkeys(['dask', 'distributed', 'pyarrow'])\n"

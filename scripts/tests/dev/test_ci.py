@@ -120,5 +120,6 @@ def test_something_of_each_bench_and_simulator_runs_by_day(bench):
     assert all({*config.nightly} <= {*config.sims} for config in configs)
     by_day = {sim for config in configs for sim in config.sims if sim not in config.nightly}
     by_day |= {*bench.random.sims} if bench.random else set()
+    by_day |= {"verilator"} if (ROOT / f"tb/{bench.name}/test_demo.py").exists() else set()
     left = {sim for config in configs for sim in config.sims} - by_day
     assert left <= {"icarus"} and by_day

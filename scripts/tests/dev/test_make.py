@@ -309,7 +309,7 @@ HOSTILE = ["a$(shell touch {0}).toml", "arm$v2.toml", 'it\'s "a b".toml', "`touc
 
 @pytest.mark.parametrize("name", HOSTILE, ids=["shell", "dollar", "quotes", "backticks"])
 @pytest.mark.parametrize("by", ["file", "folder", "variable"])
-@pytest.mark.nightly("file-shell", "folder-quotes", "variable-shell")
+@pytest.mark.nightly("variable-shell")
 def test_what_stands_in_a_variable_is_data(make, environment, tmp_path, name, by):
     """It is neither expanded nor run, by make or a shell, from the bench's folder, too."""
     ran = tmp_path / "ran"

@@ -44,8 +44,8 @@ FLOWS = [
     (SLANG, XC7, "xilinx"),
     *((reader, flow, name) for reader in (HIERARCHY, VERILOG) for name, flow in RETIMED.items()),
 ]
-#: Flows that run by day: those of `make synth`.
-BY_DAY = "read_slang-synth_ecp5", "read_slang-synth_xilinx-noiopad"
+#: The flow that runs by day.
+BY_DAY = ("read_slang-synth_ecp5",)
 #: Flows whose cells are simulated; -noiopad, or none.
 FLIPPED = [flow for flow in FLOWS if flow[2] in RETIMED and flow[1] != FAMILIES["xilinx"].flow]
 

@@ -92,6 +92,7 @@ def test_a_text_that_asks_for_its_lines_counts_as_it_stands():
     assert rtl_text(text) != rtl_text("\n" + text)
 
 
+@pytest.mark.nightly(every=5)
 @pytest.mark.parametrize("file", rtl_files())
 def test_every_file_of_the_rtl_may_be_laid_out_anew(file):
     """And no token of it may be left out, or another."""

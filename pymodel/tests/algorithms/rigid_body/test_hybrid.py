@@ -51,6 +51,15 @@ def held(case, resisting):
     return robot_file.with_fixed_acceleration(robot, names)
 
 
+@pytest.mark.nightly(
+    "HD-arm",
+    "HD-floating",
+    "HD-held base",
+    "dHD-mimic",
+    "dHD-kinds",
+    "dHD-friction",
+    "dHD-held base",
+)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("function", ["HD", "dHD"])
 def test_as_projection_of_pinocchios(case, function, resisting):

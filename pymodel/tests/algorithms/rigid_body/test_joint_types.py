@@ -261,6 +261,7 @@ def test_segments_as_pinocchio():
     assert relative_error(found, expected) < SAME
 
 
+@pytest.mark.nightly("mobile_arm-numbers", "mobile_arm-data", "tethered-numbers")
 @pytest.mark.parametrize("as_data", [False, True], ids=["numbers", "data"])
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_text_and_kernel_agree_bit_for_bit(path, as_data):

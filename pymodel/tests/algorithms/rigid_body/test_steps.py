@@ -41,6 +41,7 @@ def test_steps_as_with_pinocchios_accelerations(file, floating, name):
     assert relative_error(found, pinocchio_reference.call(robot, name, table)) < SAME
 
 
+@pytest.mark.nightly("step")
 @pytest.mark.parametrize("method", ["step", "rk4_step"])
 def test_derivatives_are_what_differences_tend_to(tmp_path, method):
     path = tmp_path / "random.urdf"
@@ -92,6 +93,7 @@ def test_orders_of_the_methods(file, floating):
     assert error("rk4_step", 1) / error("rk4_step", 2) == pytest.approx(16.0, abs=4.0)
 
 
+@pytest.mark.nightly("step-False", "dstep-False", "rk4-False", "drk4-False")
 @pytest.mark.parametrize(
     ("name", "floating"), [*((name, False) for name in STEPS), ("dstep", True), ("rk4", True)]
 )

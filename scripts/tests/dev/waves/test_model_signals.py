@@ -62,6 +62,7 @@ RUNS = {
 }
 
 
+@pytest.mark.nightly("step_array")
 @pytest.mark.parametrize("run", [pytest.param(top, marks=pytest.mark.rtl_of(top)) for top in RUNS])
 def test_a_red_run(tmp_path, run):
     """Every store of every bank is the model's up to the mismatch, which is where the marker is."""

@@ -4,6 +4,8 @@ import dataclasses
 import json
 import re
 
+import pytest
+
 from scripts.evidence.cost import document, formats, measure, pareto
 from scripts.evidence.cost.formats import arithmetics, costs, plot
 from scripts.evidence.cost.jobs import JOBS, NOT_TIMED
@@ -59,6 +61,7 @@ def test_document_holds_every_top_and_goal(monkeypatch, tmp_path, points):
     assert "measurements were not made" not in text
 
 
+@pytest.mark.nightly
 def test_the_picture_is_drawn(tmp_path):
     plot(swept(), costs(measured_rows()), tmp_path / "formats.png")
     assert (tmp_path / "formats.png").exists()

@@ -136,6 +136,7 @@ def test_a_flip_that_is_bad_is_status_1(verdict, status, tmp_path, monkeypatch, 
     assert capsys.readouterr().out.count("step_engine: hang after a flip") == len(bad)
 
 
+@pytest.mark.nightly
 def test_every_injection_ends_and_no_bus_hangs(tmp_path):
     campaign = Campaign(SMALL, workers=1, folder=tmp_path)
     campaign.look()
@@ -163,6 +164,7 @@ def test_every_injection_ends_and_no_bus_hangs(tmp_path):
         campaign.summary([*drawn, Place("x_q", 0, 1), Place("x_q", 0, 2)], [], seed=1)
 
 
+@pytest.mark.nightly
 @processes.NEEDED
 def test_a_process_that_ctrl_c_meets_ends_at_once(tmp_path):
     """It must not take the simulator's exit, which waits for threads that it does not have."""

@@ -554,6 +554,7 @@ endmodule
 """
 
 
+@pytest.mark.nightly
 @needs_yosys
 @pytest.mark.rtl_of()
 def test_a_counter_may_take_as_many_steps_in_another_order(netlist_of):
