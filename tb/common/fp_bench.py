@@ -41,7 +41,7 @@ RANDOM_FORMATS = 4  # in a run
 RANDOM_VECTORS = 1 << 13  # in each of their tests
 LANES_MAIN, LANES_OTHER = 63, 17  # or a little less: as many of each depth as of any other
 #: What `make test` leaves out of these formats; of others, and of variants, it leaves out all.
-NIGHTLY = {"binary32": ("verilator",), "e4m3": ("icarus",)}  # binary32 takes long to build
+NIGHTLY = {"binary32": ("verilator",), "half": ("icarus",)}  # binary32 takes long to build
 DAILY_VECTORS = {"verilator": 1 << 17, "icarus": 1 << 13}
 FLAGS_W = 5
 STEPS = 64  # of a clock each, that one access from Python moves; Icarus is slower with many
