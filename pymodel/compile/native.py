@@ -281,11 +281,11 @@ class NativeKernel:
         names = [*self.kernel.inputs, *self.kernel.carried]
         arrays = _arrays(names, inputs)
         rows = _rows(arrays, self._given(parameters))
-        given = self._numbers(arrays, rows)
+        given = self.blocks(arrays, rows)
         own = parameters or self.code.own_parameters
         fixed = self.fixed(parameters, rows) if own else self._recorded_fixed
         found, flags = self._evaluated(given, fixed)
-        return dict(zip(self.kernel.results, self._by_name(found, rows), strict=True)), flags
+        return dict(zip(self.kernel.results, self.by_name(found, rows), strict=True)), flags
 
     def evaluate_rows(self, values: np.ndarray) -> np.ndarray:
         """Evaluate with rows of an array in place of names, and the recorded parameters.
@@ -314,14 +314,14 @@ class NativeKernel:
         table = values.reshape(len(values), math.prod(values.shape[1:]))
         found, flags = self._evaluated(self._rounded(table), self._recorded_fixed)
         self.flags |= flags
-        found = self._by_name(found, table.shape[1])
+        found = self.by_name(found, table.shape[1])
         return found.reshape(len(found), *values.shape[1:])
 
     def _evaluated(self, given: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, int]:
         """Results of blocks of systems, in blocks, and their flags."""
         found = np.empty((len(given), len(self.kernel.results), self.lanes), self.dtype)
         pointers = map(self._pointer, (given, found, fixed))
-        return found, _checked(self._library.evaluate(*pointers, len(given)))
+        return found, checked(self._library.evaluate(*pointers, len(given)))
 
     def evaluate_bits(self, words: Sequence[int]) -> list[int]:
         """Evaluate one system, from bits to bits of the format.
@@ -355,7 +355,7 @@ class NativeKernel:
         )
         given = np.repeat(given, self.lanes)
         found = np.empty((len(self.kernel.results), self.lanes), self.dtype)
-        self.flags |= _checked(
+        self.flags |= checked(
             self._library.evaluate(*map(self._pointer, (given, found, self._recorded_fixed)), 1)
         )
         if single:
@@ -436,9 +436,9 @@ class NativeKernel:
         carried = _arrays(self.kernel.carried, state)
         others = _arrays(self.kernel.inputs, {} if inputs is None else inputs)
         rows = _rows(carried, others, self._given(parameters))
-        before, given = self._numbers(carried, rows), self._numbers(others, rows)
+        before, given = self.blocks(carried, rows), self.blocks(others, rows)
         names = [*self.kernel.carried, *self.kernel.outputs]
-        kept = _kept(first, steps, save)
+        kept = multiples(first, steps, save)
         blocks = len(before)
         trace = np.empty((blocks, kept, len(names), self.lanes), self.dtype)
         fixed = [self.fixed(parameters, rows)]
@@ -452,10 +452,10 @@ class NativeKernel:
                 some = slice(block, block + size)
                 own = [x[some] for x in fixed] if self.code.own_parameters else fixed
                 for step in range(first, first + steps, length):
-                    rest = trace[some, _kept(first, step - first, save) :]
+                    rest = trace[some, multiples(first, step - first, save) :]
                     part = kept, step, min(length, first + steps - step), every, save
                     self._take(given[some], before[some], rest, own, part)
-        after = dict(zip(self.kernel.carried, self._by_name(before, rows), strict=True))
+        after = dict(zip(self.kernel.carried, self.by_name(before, rows), strict=True))
         shape = len(names), kept, blocks * self.lanes
         columns = trace.transpose(2, 1, 0, 3).reshape(shape)[..., :rows]
         return after, dict(zip(names, columns, strict=True))
@@ -470,23 +470,23 @@ class NativeKernel:
     ) -> None:
         """Take steps of blocks of systems: rows of the trace, first, how many, every, save."""
         pointers = map(self._pointer, (given, state, trace, fixed[0], fixed[-1]))
-        self.flags |= _checked(self._library.advance(*pointers, len(state), *counts))
+        self.flags |= checked(self._library.advance(*pointers, len(state), *counts))
 
     def _call(self, blocks: int, steps: int) -> tuple[int, int]:
         """Blocks and steps of a call: Python looks for Ctrl-C between calls only."""
         if self._most_work * blocks * steps <= _CALL:  # all in one, nothing is counted
             return max(blocks, 1), max(steps, 1)
-        size = max(_CALL // (self._work * max(min(steps, _SOME), 1)), 1)
-        return size, max(_CALL // (self._work * max(min(blocks, size), 1)), 1)
+        size = max(_CALL // (self.work * max(min(steps, _SOME), 1)), 1)
+        return size, max(_CALL // (self.work * max(min(blocks, size), 1)), 1)
 
     @cached_property
     def _most_work(self) -> int:
-        """No less than :attr:`_work`, which takes longer to count."""
+        """No less than :attr:`work`, which takes longer to count."""
         kernels = filter(None, (self.kernel, self.code.special))
         return sum((1 + _SINE) * len(x.graph.nodes) + len(x.results) for x in kernels)
 
     @cached_property
-    def _work(self) -> int:
+    def work(self) -> int:
         """Operations of a step at most, a sine as many, and what a step moves."""
         kernels = filter(None, (self.kernel, self.code.special))
         counts = [(kernel, kernel.graph.count(kernel.results.values())) for kernel in kernels]
@@ -541,8 +541,8 @@ class NativeKernel:
                 raise ValueError(f"{name}: an array, which takes own_parameters=True")
         return found
 
-    def _numbers(self, arrays: Mapping[str, np.ndarray], rows: int) -> np.ndarray:
-        """Numbers in blocks, rounded."""
+    def blocks(self, arrays: Mapping[str, np.ndarray], rows: int) -> np.ndarray:
+        """Numbers of systems by name, rounded, (blocks, names, lanes)."""
         table = np.empty((len(arrays), rows))
         for k, x in enumerate(arrays.values()):
             table[k] = x
@@ -565,8 +565,8 @@ class NativeKernel:
         return np.ascontiguousarray(padded.reshape(names, blocks, self.lanes).transpose(1, 0, 2))
 
     @staticmethod
-    def _by_name(blocks: np.ndarray, rows: int) -> np.ndarray:
-        """By name and system."""
+    def by_name(blocks: np.ndarray, rows: int) -> np.ndarray:
+        """Of blocks (blocks, names, lanes) by name and system."""
         shape = blocks.shape[1], len(blocks) * blocks.shape[2]
         return blocks.transpose(1, 0, 2).reshape(shape)[:, :rows]
 
@@ -574,14 +574,14 @@ class NativeKernel:
         return self._ffi.cast(f"{self._number} *", array.ctypes.data)
 
 
-def _checked(flags: int) -> int:
+def checked(flags: int) -> int:
     """The flags that built code gives back."""
     if flags == _NO_MEMORY:
         raise MemoryError("native code: no memory for its workspace")
     return flags
 
 
-def _kept(first: int, steps: int, save: int) -> int:
+def multiples(first: int, steps: int, save: int) -> int:
     """How many of these steps leave a row."""
     return len(range(-first % save + first, first + steps, save)) if save else 0
 

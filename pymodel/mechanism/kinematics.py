@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from pymodel.arith.errors import InputError, require
 from pymodel.arith.numbers import numbers, whole
 from pymodel.mechanism import frames, rotations
+from pymodel.mechanism.planar_energies import Planar
 from pymodel.mechanism.scenario import (
     FIXED,
     FREE,
@@ -217,16 +218,7 @@ def _spins(scenario: Scenario, q: np.ndarray, rate: np.ndarray) -> np.ndarray:
 
 def kinetic_energy(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """Kinetic energy of the whole mechanism, J, (...); infinite beyond the range of float64."""
-    velocity = centre_of_mass_velocities(scenario, q, qd)
-    rate = frames.turning(scenario, frames.orientations(scenario, q), qd)
-    mass = np.array([body.mass for body in scenario.bodies])
-    with np.errstate(over="ignore"):  # a run that explodes gets here before it is stopped
-        if scenario.spatial:
-            turning = (rate * _spins(scenario, q, rate)).sum(axis=(-1, -2))
-        else:
-            inertia = np.array([body.inertia for body in scenario.bodies])
-            turning = (rate[..., 0] ** 2 * inertia).sum(axis=-1)
-        return 0.5 * (((velocity**2).sum(axis=-1) * mass).sum(axis=-1) + turning)
+    return energies(scenario, q, qd)[0]
 
 
 def potential_energy(scenario: Scenario, q: np.ndarray) -> np.ndarray:
@@ -235,8 +227,37 @@ def potential_energy(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     Joint torques and damping have no potential: they do work.
     """
     q = np.asarray(q, dtype=np.float64)
-    weight = np.array([body.mass for body in scenario.bodies])[:, None] * scenario.gravity
-    height = -(centres_of_mass(scenario, q) * weight).sum(axis=(-1, -2))
+    return energies(scenario, q, np.zeros((*q.shape[:-1], scenario.nv)))[1]
+
+
+def energies(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """:func:`kinetic_energy` and :func:`potential_energy`, which takes half the time of both."""
+    q, qd = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+    if not scenario.spatial:
+        shape = q.shape[:-1]
+        tables = q.reshape(-1, scenario.nq), qd.reshape(-1, scenario.nv)
+        kinetic, height = (x.reshape(shape)[()] for x in Planar(scenario).energies(*tables))
+    else:
+        kinetic, height = _spatial_energies(scenario, q, qd)
+    return kinetic, _with_springs(scenario, q, height)
+
+
+def _spatial_energies(
+    scenario: Scenario, q: np.ndarray, qd: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Kinetic energy, and potential energy in gravity alone."""
+    velocity = centre_of_mass_velocities(scenario, q, qd)
+    rate = frames.turning(scenario, frames.orientations(scenario, q), qd)
+    mass = np.array([body.mass for body in scenario.bodies])
+    with np.errstate(over="ignore"):  # a run that explodes gets here before it is stopped
+        turning = (rate * _spins(scenario, q, rate)).sum(axis=(-1, -2))
+        kinetic = 0.5 * (((velocity**2).sum(axis=-1) * mass).sum(axis=-1) + turning)
+    weight = mass[:, None] * scenario.gravity
+    return kinetic, -(centres_of_mass(scenario, q) * weight).sum(axis=(-1, -2))
+
+
+def _with_springs(scenario: Scenario, q: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """Potential energy with that of the springs, given that in gravity."""
     sprung = [k for k, size in enumerate(scenario.freedoms) if size.q == 1]
     spring = np.array([scenario.bodies[k].spring for k in sprung])
     rest = np.array([scenario.bodies[k].rest for k in sprung])

@@ -1,15 +1,16 @@
 """Whole runs as native code, with the bits, the watch and the errors of the model.
 
-The built code runs many steps and leaves all that the model would have looked at; numpy looks at
-it. The step in which anything is wrong, and the last evaluation, are the model's own.
+The built code runs many steps and looks at all that the model would have looked at; of joints that
+are no planar pins, and of loops, numpy looks at the matrices. The step in which anything is wrong,
+and where it is no Euler step the last evaluation, are the model's own.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from pymodel.arith import scalars
 from pymodel.arith.errors import RunError
 from pymodel.arith.fp import INEXACT
 from pymodel.compile import native
+from pymodel.compile.native_watch import Systems, Watched, WatchedKernel
 from pymodel.compile.recording_limit import TooManyOperationsError
 from pymodel.compile.registry import clock_names, split_state, state_names, t_cut_names
 from pymodel.compile.watched_step import WatchedStep, watched_step
@@ -33,10 +35,13 @@ from pymodel.runs.trajectory import Trajectory
 #: Numbers that a chunk of steps leaves at most: what numpy looks at is to stay in the cache.
 CHUNK = 500_000
 
+#: Operations of a chunk, for Ctrl-C: some hundredths of a second.
+WORK = 10_000_000
+
 
 #: Steps as they were recorded and built, the last ones used last: a run of the same mechanism, in
 #: the plane of the same wiring, begins at once. At most KEPT of them, of MOST_KEPT nodes each.
-_BUILT: dict[str, tuple[WatchedStep, native.NativeKernel]] = {}
+_BUILT: dict[str, tuple[WatchedStep, native.NativeKernel, WatchedKernel]] = {}
 KEPT = 16
 MOST_KEPT = 50_000
 
@@ -103,7 +108,7 @@ def simulate(
     (steps,) = _several([scenario], arithmetic, limit, options)
     steps.run(progress)
     (one,) = steps.systems
-    return completed(one.mechanism, scenario, one.recorder, progress, one.state)
+    return one.trajectory(progress)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -143,28 +148,56 @@ def simulate_many(
 
 @dataclass
 class _System:
-    """One of the systems that run at once."""
+    """One of the systems that run at once.
+
+    Attributes
+    ----------
+    exact : Mechanism
+        Its mechanism in float64.
+    parameters : dict
+        Name -> value that this was prepared with.
+    """
 
     number: int
     scenario: Scenario
-    mechanism: Mechanism[Any]
+    arithmetic: Any
     recorder: Recorder
-    state: State
+    exact: Mechanism[Any]
+    parameters: Mapping[str, float]
+
+    @cached_property
+    def mechanism(self) -> Mechanism[Any]:
+        """Its mechanism in its arithmetic: steps that are native code's need none."""
+        return self.exact.on(self.arithmetic)
+
+    @cached_property
+    def state(self) -> State:
+        """Where it is: at first at t = 0."""
+        if self.scenario.is_driven or self.exact.gears:  # motions and formulas: of the arithmetic
+            return State(*self.mechanism.initial_state(self.scenario))
+        q, p = self.exact.initial_state(self.scenario)
+        return State([*map(self.arithmetic.const, q)], [*map(self.arithmetic.const, p)])
+
+    def trajectory(self, progress: Progress | None = None) -> Trajectory:
+        """Its trajectory, the end of which is the model's if native code has not reached it."""
+        if self.recorder.step > self.scenario.steps:
+            return self.recorder.trajectory()
+        return completed(self.mechanism, self.scenario, self.recorder, progress, self.state)
 
     @property
     def every(self) -> int:
         """Steps between projections, or re-basings; 0 never."""
-        return (self.mechanism.project or self.mechanism.rebase) if self.scenario.loops else 0
+        return (self.exact.project or self.exact.rebase) if self.scenario.loops else 0
 
     def steps(self, options: Mapping[str, Any]) -> tuple[WatchedStep, WatchedStep | None]:
         """Its recorded step, and the one that projects, or re-bases."""
         chosen = {"base": BASE} | dict(options)
         for name in ("rebase", "project"):
             chosen.pop(name, None)
-        chosen["fold"] = getattr(self.mechanism.arithmetic, "fold", False)
+        chosen["fold"] = getattr(self.arithmetic, "fold", False)
         if not self.every:
             return watched_step(self.scenario, **chosen), None
-        if self.mechanism.project:
+        if self.exact.project:
             special = watched_step(self.scenario, project_now=True, **chosen)
             return watched_step(self.scenario, beside=special, **chosen), special
         chosen["rebasing"] = True
@@ -186,7 +219,7 @@ class _System:
     @property
     def wiring(self) -> tuple[Any, ...]:
         """What its steps depend on besides the options and numbers."""
-        mechanism = self.mechanism
+        mechanism = self.exact
         topology = mechanism.topology
         springs = [spring.structure for spring in mechanism.springs]
         drives = {k: drive.structure for k, drive in mechanism.drives.items()}
@@ -198,7 +231,7 @@ class _System:
 
     def text(self, options: Mapping[str, Any]) -> str:
         """What the code of its steps depends on: in the plane not on numbers, which are data."""
-        scenario, arithmetic = self.scenario, self.mechanism.arithmetic
+        scenario, arithmetic = self.scenario, self.arithmetic
         numbers = ""
         if getattr(arithmetic, "fold", False) or not scenario.pins_only:
             bodies = tuple(replace(body, q=0.0, qd=0.0) for body in scenario.bodies)
@@ -212,11 +245,10 @@ class _System:
         """Its trajectory, or the error that ended it."""
         try:
             if len(group.systems) > 1 and group.flags in (0, INEXACT):
-                self.mechanism.arithmetic.flags |= group.flags
-                if self.recorder.step > self.scenario.steps:
-                    return self.recorder.trajectory()
-                if self.state.step == self.scenario.steps:
-                    return completed(self.mechanism, self.scenario, self.recorder, None, self.state)
+                self.arithmetic.flags |= group.flags
+                steps = self.scenario.steps
+                if self.recorder.step > steps or self.state.step == steps:
+                    return self.trajectory()
             # Whose flags they are shows when it runs alone.
             return simulate(self.scenario, arithmetic, None, limit, **options)
         except (SingularError, NonFiniteError) as error:
@@ -233,9 +265,10 @@ def _several(
     groups: dict[str, list[_System]] = {}
     for number, scenario in enumerate(scenarios):
         ar = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
-        mechanism = prepare(ar, scenario, **options)
-        start = State(*mechanism.initial_state(scenario))
-        system = _System(number, scenario, mechanism, Recorder(scenario, ar, limit), start)
+        noted = _Parameters()
+        exact = prepare(noted, scenario, **options)
+        recorder = Recorder(scenario, ar, limit)
+        system = _System(number, scenario, ar, recorder, exact, noted.found)
         # A system alone needs no comparison, which takes a recording.
         structure = system.structure(options) if len(scenarios) > 1 else ""
         groups.setdefault(structure, []).append(system)
@@ -265,27 +298,29 @@ class _NativeSteps:
 
     def __init__(self, systems: list[_System], options: Mapping[str, Any]) -> None:
         self.systems, self.options = systems, options
-        self.mechanism, self.scenario = systems[0].mechanism, systems[0].scenario
-        self.arithmetic = self.mechanism.arithmetic
+        self.scenario, self.arithmetic = systems[0].scenario, systems[0].arithmetic
         self.every = systems[0].every
         self.state_names = state_names(self.scenario)
-        rebases = self.every and not self.mechanism.project
+        rebases = self.every and not systems[0].exact.project
         self.cut_names = t_cut_names(self.scenario) if rebases else []
         self.alone = len(systems) == 1
         self.flags = 0
+        #: Whether steps that are not kept leave nothing: no spring's length is watched in them.
+        self.all_kept = any(system.recorder.natural for system in systems)
+        self.save = 1 if self.all_kept else self.scenario.save
 
     def run(self, progress: Progress | None) -> None:
         """Run every system as far as everything is right, and leave its state there."""
         self._build()
         vectors = [[*system.state.q, *system.state.p] for system in self.systems]
         numbers = np.array([list(map(self.arithmetic.to_float, x)) for x in vectors]).T
-        state = dict(zip(self.state_names, numbers, strict=True))
+        given = dict(zip(self.state_names, numbers, strict=True))
         others = [*self.cut_names, *clock_names(self.scenario)]
-        state |= dict.fromkeys(others, np.zeros(len(self.systems)))
-        step, steps = 0, self.scenario.steps
-        if not self.alone and self.scenario.integrator == "euler":
-            steps += 1  # what its first half evaluates is the last row
+        given |= dict.fromkeys(others, np.zeros(len(self.systems)))
+        carried = {name: given[name] for name in self.kernel.kernel.carried}
+        state = self.kernel.blocks(carried, len(self.systems))
         running = np.ones(len(self.systems), bool)
+        step, steps = 0, self.scenario.steps
         while running.any() and step < steps:
             count = min(self.chunk, steps - step)
             state, done = self._advance(state, step, count, running)
@@ -293,8 +328,11 @@ class _NativeSteps:
             step = step + int(done[0]) if self.alone else step + count
             if progress:
                 progress(step, steps)
+        columns = self.kernel.by_name(state, len(self.systems)).astype(float)
         for k in np.flatnonzero(running) if not self.alone else [0]:
-            self._leave(int(k), {name: column[k] for name, column in state.items()}, step)
+            self._leave(int(k), dict(zip(carried, columns[:, k], strict=True)), step)
+        if step == steps and running.any() and self.scenario.integrator == "euler":
+            self._advance(state, step, 1, running, last=True)
 
     def _build(self) -> None:
         text = f"{self.alone} {self.systems[0].text(self.options)}"
@@ -309,23 +347,40 @@ class _NativeSteps:
                 flags=isinstance(self.arithmetic, scalars.BitExact),
                 own_parameters=not self.alone,
             )
-            found = main, kernel
+            found = main, kernel, self._watched(main, kernel)
         if len(found[0].kernel.graph.nodes) <= MOST_KEPT:
             _BUILT[text] = found
         while len(_BUILT) > KEPT:
             del _BUILT[next(iter(_BUILT))]
-        self.main, kernel = found
-        self.kernel = copy.copy(kernel)  # its flags are of these systems
-        self.parameters = self._parameters()
-        self.chunk = max(CHUNK // len(self.main.kernel.results) // len(self.systems), 1)
+        self.main, self.kernel, self.watched = found
+        parameters = self._parameters()
+        fixed = self.kernel.fixed(parameters, len(self.systems))
+        other = self.kernel.code.special
+        recorders = [system.recorder for system in self.systems]
+        self.given = Systems(
+            len(self.systems),
+            fixed,
+            self.kernel.fixed(parameters, len(self.systems), other) if other else fixed,
+            recorders[0].limit,
+            np.array([recorder.definite for recorder in recorders]),
+        )
+        left = len(self.watched.keep) / self.save + len(self.watched.show)
+        most = CHUNK / left, WORK * self.kernel.lanes / self.kernel.work
+        self.chunk = max(int(min(most) / len(self.systems)), 1)
+
+    def _watched(self, main: WatchedStep, kernel: native.NativeKernel) -> WatchedKernel:
+        """What takes the built steps, and gives back what is kept, and what numpy looks at."""
+        sizes = {"q": self.scenario.nq, "qd": self.scenario.nv, "p_used": self.scenario.nv}
+        keep = [f"{kind}[{k}]" for kind, size in sizes.items() for k in range(size)]
+        pins = self.scenario.pins_only
+        show = [name for row in main.eta for name in row]
+        if not pins:
+            show += [x for parts in main.joint for part in parts for row in part for x in row]
+        return WatchedKernel(kernel, main, keep, list(dict.fromkeys(show)), joints=pins)
 
     def _parameters(self) -> dict[str, Any]:
         """Name -> array (N,) of the systems' own parameters; a float of one alone."""
-        noted = []
-        for system in self.systems:
-            parameters = _Parameters()
-            prepare(parameters, system.scenario, **self.options)
-            noted.append(parameters.found)
+        noted = [system.parameters for system in self.systems]
         names = [name for name in noted[0] if name in self.kernel.parameters]
         if self.alone:
             return {name: noted[0][name] for name in names}
@@ -337,47 +392,66 @@ class _NativeSteps:
         values = {name: self.arithmetic.const(float(x)) for name, x in numbers.items()}
         q, p = split_state(system.scenario, [values[name] for name in self.state_names])
         t_cut = tuple(values[name] for name in self.cut_names)
-        rebases = step and system.mechanism.rebases_at(step)
+        rebases = step and system.exact.rebases_at(step)
         system.state = State(q, p, t_cut if rebases else None, step)
 
     def _advance(
-        self, state: Mapping[str, np.ndarray], first: int, steps: int, running: np.ndarray
-    ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """Run a chunk and keep it, as far as everything is right; steps done, of each system."""
-        again: dict[str, Any] = {"first": first, "every": self.every, "parameters": self.parameters}
-        self.kernel.flags = 0
-        after, trace = self.kernel.advance(state, steps, **again)
-        trace = {name: column.astype(float) for name, column in trace.items()}
-        eta, joint = self._conditions(trace)
-        right = self._right(trace, eta, joint)
-        done = np.where(right.all(axis=0), steps, right.argmin(axis=0))
+        self, state: np.ndarray, first: int, steps: int, running: np.ndarray, last: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Run a chunk and keep it, as far as everything is right; steps done, of each system.
+
+        Of the last step only the rates at its start are wanted: a system alone is given up where
+        the rest may have raised other flags.
+        """
+        after, again = state.copy(), (self.every, self.save)
+        found = self.watched.advance(self.given, after, first, steps, *again)
+        conditions = self._conditions(found.shown)
+        right = self._right(*conditions)
+        done = np.minimum(found.done, np.where(right.all(axis=0), steps, right.argmin(axis=0)))
+        flags = found.flags
+        if self.alone and last and flags & ~self.arithmetic.flags:
+            return state, np.zeros(1, int)
         if self.alone and done[0] < steps:  # flags of the steps before, and of no other
-            self.kernel.flags = 0
-            after, _ = self.kernel.advance(state, int(done[0]), save=0, **again)
-        self.flags |= self.kernel.flags
+            after = state.copy()
+            found = self.watched.advance(self.given, after, first, int(done[0]), *again)
+            flags = found.flags
+        self.flags |= flags
         if self.alone:
             self.arithmetic.flags |= self.flags
-        sizes = {"q": self.scenario.nq, "qd": self.scenario.nv, "p_used": self.scenario.nv}
-        kinds = [
-            np.array([trace[f"{kind}[{k}]"] for k in range(size)]) for kind, size in sizes.items()
-        ]
-        for k in np.flatnonzero(running):
-            recorder, kept = self.systems[k].recorder, slice(done[k])
-            recorder.note_conditions(*(x if x is None else x[kept, k] for x in (eta, joint)))
-            recorder.extend(*(kind[:, kept, k].T for kind in kinds))
+        for k in np.flatnonzero(running).tolist():
+            self._keep(k, first, int(done[k]), found, conditions)
         return after, done
 
-    def _conditions(self, trace: Mapping[str, np.ndarray]) -> tuple[Any, Any]:
-        """Largest condition numbers (T, N) of eta and of the joint matrices; None without any."""
+    def _keep(
+        self, k: int, first: int, done: int, found: Watched, conditions: Sequence[Any]
+    ) -> None:
+        """Note what a system's steps have left."""
+        recorder = self.systems[k].recorder
+        recorder.note_conditions(*(x if x is None else x[:done, k] for x in conditions))
+        if np.isfinite(found.worst[k]):
+            recorder.note_conditions(None, found.worst[k : k + 1], found.worst_step[k : k + 1])
+        rows = found.kept[k, : native.multiples(first, done, self.save)]
+        nq, nv = self.scenario.nq, self.scenario.nv
+        columns = rows[:, :nq], rows[:, nq : nq + nv], rows[:, nq + nv :]
+        if self.all_kept:
+            recorder.extend(*columns)
+        else:
+            numbers = np.arange(first + -first % self.save, first + done, self.save)
+            recorder.keep_all(numbers, *columns)
+            recorder.step += done
+
+    def _conditions(self, shown: np.ndarray) -> tuple[Any, Any]:
+        """Largest condition numbers (T, N) that numpy finds, of eta and of the joint matrices."""
         eta: Any = None
         joint: Any = None
+        trace = dict(zip(self.watched.show, shown.transpose(2, 1, 0), strict=True))
         if self.main.eta:
             matrices = np.array([[trace[name] for name in row] for row in self.main.eta])
             eta = eta_condition(self.scenario, np.moveaxis(matrices, (0, 1), (-2, -1)))
-        if self.main.joint:
+        if self.main.joint and not self.scenario.pins_only:
             sums: list[Any] = [self._sum(parts, trace) for parts in self.main.joint]
             found: list[Any] = [joint_condition(self.scenario, x) for x in sums]
-            definite = [system.recorder.definite for system in self.systems]
+            definite = self.given.definite
             if not all(definite):
                 signless = [joint_condition(self.scenario, x, False) for x in sums]
                 found = [np.where(definite, *pair) for pair in zip(found, signless, strict=True)]
@@ -388,16 +462,11 @@ class _NativeSteps:
     def _sum(parts: Sequence[Any], trace: Mapping[str, np.ndarray]) -> np.ndarray:
         return np.sum([[[trace[name] for name in row] for row in part] for part in parts], axis=0)
 
-    def _right(
-        self, trace: Mapping[str, np.ndarray], eta: np.ndarray | None, joint: np.ndarray | None
-    ) -> np.ndarray:
-        """Whether the model would go on after each step, (T, N)."""
-        judged = [x for name, x in trace.items() if not name.startswith("joint")]
-        right: Any = np.isfinite(judged).all(axis=0)
-        for name in self.main.nonzero:
-            right &= trace[name] != 0.0
+    def _right(self, eta: np.ndarray | None, joint: np.ndarray | None) -> np.ndarray:
+        """Whether the model would go on after each step for what numpy looks at, (T, N)."""
+        right: Any = np.ones((1, len(self.systems)), bool)
         if joint is not None:
-            right &= joint < self.systems[0].recorder.limit
+            right = right & (joint < self.given.limit)
         if eta is not None:
-            right &= eta * self.arithmetic.unit_roundoff < UNSOLVABLE
+            right = right & (eta * self.arithmetic.unit_roundoff < UNSOLVABLE)
         return right

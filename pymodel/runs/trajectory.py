@@ -175,8 +175,8 @@ def of_states(
     """The trajectory of states: energies and errors of loops follow from them, in float64."""
     kinetic, potential, position, velocity = (empty(len(t)) for _ in SCALAR_COLUMNS)
     for here in blocks(len(t)):
-        kinetic[here] = kinematics.kinetic_energy(scenario, q[here], qd[here])
-        potential[here] = kinematics.potential_energy(scenario, q[here])
+        found = kinematics.energies(scenario, q[here], qd[here])
+        kinetic[here], potential[here] = found
         position[here] = kinematics.loop_position(scenario, q[here])
         velocity[here] = kinematics.loop_velocity(scenario, q[here], qd[here])
     return Trajectory(t, q, qd, p, kinetic, potential, position, velocity)

@@ -219,6 +219,28 @@ def test_few_built_steps_are_kept(monkeypatch):
     assert list(native_runs._BUILT) == [text]
 
 
+@pytest.mark.parametrize("arithmetic", ["float32", "float64"])
+def test_a_run_of_euler_steps_needs_no_model(monkeypatch, arithmetic):
+    """The rates at its end are those that one more step begins with."""
+    scenario = shipped("tree", steps=20, integrator="euler")
+    want = simulate(scenario, arithmetic)
+    monkeypatch.setattr(native_runs, "completed", None)
+    found = native_runs.simulate(scenario, arithmetic)
+    assert found == want
+    many = native_runs.simulate_many([scenario, scenario], arithmetic)
+    assert many == [want, want]
+
+
+def test_a_last_step_that_fails_is_the_models():
+    """Its rates are right, but the next state, which nobody wants, is not finite."""
+    scenario = shipped("double_pendulum", steps=3, integrator="euler")
+    heavy = [dataclasses.replace(body, torque=1e30) for body in scenario.bodies]
+    scenario = dataclasses.replace(scenario, bodies=tuple(heavy))
+    for steps in (1, 2, 3):
+        check(dataclasses.replace(scenario, end=steps * scenario.step), "float32")
+        check(dataclasses.replace(scenario, end=steps * scenario.step), "5/10")
+
+
 def no_compiler():
     raise native.NoCompilerError("no C compiler (cc): install gcc, or set CC")
 
