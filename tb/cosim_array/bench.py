@@ -94,6 +94,7 @@ BENCH = array.bench(
             rtl_parameters(SEGMENTED),
             {"jobs": [SEGMENTS], "stalls": 0.3, "quick": True},
             VERILATOR,
+            daily={"jobs": [calls("iiwa14", ["dFD"], rows=32) | {"chained": True}]},
         ),
         Config(
             "ensembles",

@@ -10,13 +10,12 @@ from pymodel.hardware.simulators import SIMULATORS
 from pymodel.hardware.step_array import rtl_parameters
 from pymodel.machine.isa import Machine
 from tb.common import array_watch
-from tb.common.coverage import engine
 
 HALF = Format(5, 10)
 LANES = range(1, 5)
 MOST_LANES = 5  # more, or more systems, take long to build
 MOST_SYSTEMS = 12
-DAILY = 6  # tables of a configuration in `make test`, but of the one that covers all
+DAILY = 6  # tables of a configuration in `make test`
 STREAM_DEPTHS = (2, 4, 8, 16, 32)
 
 
@@ -35,7 +34,7 @@ def _config(
     nightly: tuple[str, ...] = (),
 ) -> Config:
     settings = {"tables": {"icarus": 3, "verilator": tables}}
-    daily = {} if name == engine.CONFIGS[engine.ARRAY] else {"tables": DAILY}
+    daily = {"tables": DAILY}
     return Config(name, rtl_parameters(machine), settings, sims, nightly=nightly, daily=daily)
 
 
