@@ -653,13 +653,22 @@ enum step_status step_start(const struct step_engine *engine, uint32_t number, u
   return status == STEP_OK ? start(engine, number, &program, steps, save, program.every) : status;
 }
 
+/* So many words of the trace. */
+static void take_words(const struct step_engine *engine, uint32_t *words, size_t count) {
+#ifdef STEP_READ_MANY
+  STEP_READ_MANY(engine, STEP_ENGINE_TRACE_DATA, words, count);
+#else
+  for (size_t i = 0; i < count; i++) {
+    words[i] = STEP_READ(engine, STEP_ENGINE_TRACE_DATA);
+  }
+#endif
+}
+
 size_t step_take(const struct step_engine *engine, uint32_t *words, size_t room) {
   size_t count = STEP_READ(engine, STEP_ENGINE_TRACE_COUNT);
   room = words != NULL ? room : 0u;
   count = count < room ? count : room;
-  for (size_t i = 0; i < count; i++) {
-    words[i] = STEP_READ(engine, STEP_ENGINE_TRACE_DATA);
-  }
+  take_words(engine, words, count);
   return count;
 }
 
@@ -685,13 +694,13 @@ static enum step_status collect(const struct step_engine *engine, size_t skip, u
     uint32_t count;
     status = step_wait(engine, 1u); /* before the trace: after the end all of it is there */
     count = STEP_READ(engine, STEP_ENGINE_TRACE_COUNT);
-    for (; count > 0u && (skip > 0u || *taken < room); count--) {
-      uint32_t word = STEP_READ(engine, STEP_ENGINE_TRACE_DATA);
-      if (skip > 0u) {
-        skip--;
-      } else {
-        words[(*taken)++] = word;
-      }
+    for (; count > 0u && skip > 0u; count--, skip--) {
+      (void)STEP_READ(engine, STEP_ENGINE_TRACE_DATA);
+    }
+    if (count > 0u && *taken < room) {
+      size_t some = count < room - *taken ? count : room - *taken;
+      take_words(engine, words + *taken, some);
+      *taken += some;
     }
   }
   return status == STEP_OK && *taken < room ? STEP_LOST : status;

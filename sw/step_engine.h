@@ -7,7 +7,8 @@
  *
  * A host that reaches the registers otherwise than through memory compiles driver and callers with
  * STEP_ACCESS defined as the header, quotes included, that defines STEP_READ(engine, offset) and
- * STEP_WRITE(engine, offset, word). */
+ * STEP_WRITE(engine, offset, word); where it pays to take words in bursts, STEP_READ_MANY(engine,
+ * offset, words, count), too, which reads one register so often. step_link.h is such a header. */
 #ifndef STEP_ENGINE_H
 #define STEP_ENGINE_H
 

@@ -22,11 +22,37 @@ KIND_AT, VERSION_AT, WINDOW_AT = 8, 16, 8  # bits of words
 OP_WRITE, OP_FIXED, OP_ADDRESS_AT = 1 << 16, 1 << 17, 16
 SEQUENCES, BYTE, HALF = 1 << 8, 0xFF, 0xFFFF
 DELIMITER = b"\0"
+GREETING = VERSION << VERSION_AT | WINDOW << WINDOW_AT | FRAME_WORDS  # what answers a hello
 #: Words of a frame, checksum and header left out, and of an answer, whose last one is a status.
 ROOM, ANSWER_ROOM = FRAME_WORDS - 2, FRAME_WORDS - 4
 WAIT_S = 0.25  # without a byte, before a frame is sent again; twice as long each time
 TRIES = 5
 MOST_NOISE = 1 << 14  # bytes that hold no frame
+
+
+#: Of :func:`c_header`: name, number, what it is.
+_CONSTANTS = (
+    ("FRAME_WORDS", FRAME_WORDS, "of a frame at most, its checksum included"),
+    ("WINDOW", WINDOW, "frames without an answer, at most"),
+    ("ACCESS", ACCESS, "kind of a frame"),
+    ("HELLO", HELLO, "kind of a frame"),
+    ("KIND_AT", KIND_AT, "bit of the first word"),
+    ("ADDRESS_AT", OP_ADDRESS_AT, "bit of an operation, for a byte address"),
+    ("WRITE", OP_WRITE, "bit of an operation"),
+    ("FIXED", OP_FIXED, "bit of an operation: all at one address"),
+    ("GREETING", GREETING, "what answers a hello: version, WINDOW, FRAME_WORDS"),
+    ("TRIES", TRIES, "before a host gives up"),
+    ("WAIT_MS", round(1000 * WAIT_S), "without an answer, before the first repetition"),
+)
+
+
+def c_header(generated: str) -> str:
+    """The numbers for hosts in C."""
+    lines = [f"/* {generated} */", "#ifndef STEP_LINK_WORDS_H", "#define STEP_LINK_WORDS_H", ""]
+    lines += [
+        f"#define STEP_LINK_{name} {number:#x}u /* {text} */" for name, number, text in _CONSTANTS
+    ]
+    return "\n".join([*lines, "", "#endif", ""])
 
 
 class LinkError(Error):

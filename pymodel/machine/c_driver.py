@@ -136,13 +136,39 @@ def build(sources: Path, folder: Path, *options: str) -> Path:
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "access.h").write_text(_ACCESS)
+    options = ("-shared", "-fPIC", '-DSTEP_ACCESS="access.h"', "-I", str(folder), *options)
+    return _compiled(folder / "step_engine.so", options, [sources / "step_engine.c"])
+
+
+def build_host(sources: Path, folder: Path, *options: str) -> Path:
+    """Compile the host of an engine behind a serial port (sw/step_host.c).
+
+    Parameters
+    ----------
+    sources, folder, *options
+        As for :func:`build`.
+
+    Returns
+    -------
+    Path
+        The program.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no compiler, or it has something to say.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [sources / f"{name}.c" for name in ("step_host", "step_link", "step_engine")]
+    return _compiled(folder / "step_host", ('-DSTEP_ACCESS="step_link.h"', *options), files)
+
+
+def _compiled(target: Path, options: Sequence[str], files: Sequence[Path]) -> Path:
     found = compiler()
     if found is None:
         raise RuntimeError("no C compiler")
-    target = folder / "step_engine.so"
-    command = [found, *STRICT, "-O2", "-shared", "-fPIC", '-DSTEP_ACCESS="access.h"', *options]
-    command += ["-I", str(folder), str(sources / "step_engine.c")]
-    done = subprocess.run([*command, "-o", str(target)], capture_output=True, text=True)
+    command = [found, *STRICT, "-O2", *options, *map(str, files), "-o", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr)
     return target

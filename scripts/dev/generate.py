@@ -1,4 +1,4 @@
-"""Write the files that are generated from the model: registers, images, tables of the sine.
+"""Write what is generated from the model: registers, images, the link, tables of the sine.
 
     python -m scripts.dev.generate
 
@@ -9,13 +9,17 @@ import argparse
 from pathlib import Path
 
 from pymodel.arith import sincos
+from pymodel.hardware import link
 from pymodel.machine import register_files
 from scripts.kernel.places import ROOT
 
 
 def generated_files() -> dict[str, str]:
     """Every generated file: path relative to the repository -> text."""
-    return register_files.generated_files() | {sincos.PACKAGE: sincos.package()}
+    return register_files.generated_files() | {
+        sincos.PACKAGE: sincos.package(),
+        "sw/step_link_words.h": link.c_header(register_files.GENERATED),
+    }
 
 
 def write(root: Path) -> None:

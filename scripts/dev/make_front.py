@@ -567,8 +567,8 @@ TARGETS = {
     ),
     "board-sim": Target(
         PROOF,
-        "a host's program over a pseudo-terminal, a board's simulated pins behind it [STEPS=]",
-        "SIM STEPS",
+        "a host's program over a pty, a board's simulated pins behind it [HOST=c STEPS=]",
+        "SIM STEPS HOST",
         board_sim,
     ),
     "gate-level": Target(

@@ -27,6 +27,7 @@ OTHER = {
 BENCH = bench(
     [
         Config("other", OTHER, {"command": [*command(STEPS), "--arith", "7/15"]}, SIMS),
+        Config("c", LINE, {"c_steps": STEPS}, SIMS, nightly=SIMS),
         Config("fast", LINE, {"command": command(STEPS)}, SIMS, nightly=SIMS),
     ]
 )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pymodel.app.command import main
+from pymodel.hardware import link
 from pymodel.hardware.link import (
     ANSWER_ROOM,
     FRAME_WORDS,
@@ -18,6 +19,9 @@ from pymodel.hardware.link import (
     encode,
     frames_of,
 )
+from pymodel.machine import register_files
+from pymodel.machine.registers import WORD_BYTES
+from pymodel.tests.places import ROOT
 
 
 def test_frames_come_back():
@@ -65,6 +69,30 @@ def _accesses(operation):
     step = 0 if operation.fixed else 4
     words = operation.words or [None] * operation.length
     return [(operation.address + step * i, word) for i, word in enumerate(words)]
+
+
+def test_the_constants_of_the_c_host():
+    """Those of the generated header are the link's."""
+    header = (ROOT / "sw/step_link_words.h").read_text()
+    assert header == link.c_header(register_files.GENERATED), "python -m scripts.dev.generate"
+
+
+@pytest.mark.reads("rtl")
+@pytest.mark.rtl_of("uart_axil")
+def test_the_constants_of_the_board():
+    """Those of the RTL are the link's."""
+    package = (ROOT / "rtl/board/link_pkg.sv").read_text()
+    found = {
+        name: int(number, 0)
+        for name, number in re.findall(r"localparam .*?(\w+) = (?:8'd)?(\w+);", package)
+        if number.isdigit()
+    }
+    for name in ("VERSION", "WINDOW", "FRAME_WORDS", "ACCESS", "HELLO"):
+        assert found[name] == getattr(link, name)
+    assert found["WORD_BYTES"] == WORD_BYTES and found["SEQUENCE_W"] == link.KIND_AT
+    assert found["COUNT_W"] == link.OP_ADDRESS_AT and 1 << found["SEQUENCE_W"] == link.SEQUENCES
+    for name in ("WRITE", "FIXED"):
+        assert 1 << found["COUNT_W"] + found[f"OP_{name}"] == getattr(link, f"OP_{name}")
 
 
 RUN = ("run", "double_pendulum", "--target", "board")

@@ -17,16 +17,14 @@ from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import record
 from pymodel.machine.c_driver import STRICT, Driver, Status, build, compiler
 from pymodel.machine.image_format import HEADER, PROGRAM, VALUE, WORD_BYTES
-from pymodel.machine.isa import Location, Machine, Program
+from pymodel.machine.isa import Location, Machine
 from pymodel.machine.model import Twin
 from pymodel.machine.program_image import CHECKED_FROM, ImageError, ProgramImage, identity
-from pymodel.machine.registers import WORD_BYTES as BUS_BYTES
-from pymodel.machine.registers import step_engine
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.compiled import library_image, run_image
 from pymodel.runs.engine_calls import prepare_library
 from pymodel.runs.engine_runs import prepare
-from pymodel.tests.driver import SW, constants, sanitized
+from pymodel.tests.driver import SW, RegisterFile, sanitized
 from pymodel.tests.places import ROOT, SCENARIOS
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler")
@@ -247,108 +245,6 @@ def kernels(gain):
 def one_of(machine, bits=0x3F00_0000):
     library = prepare_library(machine, kernels(0.75))
     return library, library_image(library, {"low pass": {"x": bits}})
-
-
-class RegisterFile:
-    """The registers of an engine whose runs its twin does, at once or ``polls`` later.
-
-    ``programs`` are those that its memory can hold. What they consist of runs as the registers
-    say, without a prologue that nobody has asked for.
-    """
-
-    def __init__(self, machine, programs, polls=0):
-        self.machine = machine
-        self.known = {machine.encode(word): word for p in programs for word in p.words}
-        self.map = step_engine(machine.bus_words)
-        self.twin = Twin(machine)
-        self.held = {}  # name -> word, of the program or of all
-        self.rows = [{} for _ in range(machine.programs)]
-        self.words, self.list, self.trace = {}, {}, []
-        self.status = 0
-        self.polls, self.busy = polls, 0
-        self.moves = self.stores = 0  # writes of FILE_ADDRESS and FILE_DATA
-        self.looks = 0  # reads of STATUS
-        self.given = constants(machine)
-
-    def name(self, offset):
-        for register in self.map.registers:
-            if 0 <= offset - register.offset < BUS_BYTES * register.words:
-                return register, (offset - register.offset) // BUS_BYTES
-        raise AssertionError(f"nothing at {offset:#x}")
-
-    def location(self):
-        word = self.held["FILE_ADDRESS"]
-        location = Location(word >> 16, word & 0xFFFF)
-        position = location.address * self.machine.banks + location.bank + 1
-        address, bank = divmod(position, self.machine.banks)
-        addresses = self.machine.contexts * self.machine.depth
-        self.held["FILE_ADDRESS"] = bank << 16 | address % addresses
-        return location
-
-    def read(self, offset):
-        register, _ = self.name(offset)
-        if register.name == "STATUS":
-            self.looks += 1
-            self.busy = max(self.busy - 1, 0)
-            return self.status | self.twin.flags << 8 | (2 if self.busy else 0)
-        if register.name == "TRACE_COUNT":
-            return 0 if self.busy else len(self.trace)
-        if register.name == "TRACE_DATA":
-            return self.trace.pop(0)
-        if register.name == "FILE_DATA":
-            assert not self.busy
-            return self.twin.read(self.location())
-        if register.name in ("STEPS_DONE", "CYCLES"):
-            return getattr(self.twin, register.name.lower())
-        return self.given[register.name]
-
-    def write(self, offset, word):
-        register, index = self.name(offset)
-        name = register.name
-        if name == "CTRL" and word == 2:
-            self.trace, self.busy, self.status, self.twin.flags = [], 0, 0, 0
-            return
-        assert not self.busy, name
-        if name == "CTRL":
-            self.run()
-        elif name == "FILE_DATA":
-            self.stores += 1
-            self.twin.load({self.location(): word})
-        elif name == "PROGRAM_WORD":
-            self.held[name, index] = word
-        elif name == "PROGRAM_STORE":
-            parts = (self.held["PROGRAM_WORD", k] << 32 * k for k in range(self.machine.bus_words))
-            self.words[word] = sum(parts)
-        elif name == "TRACE_ENTRY":
-            self.list[self.held["TRACE_INDEX"]] = Location(word >> 16, word & 0xFFFF)
-            self.held["TRACE_INDEX"] += 1
-        elif register.per:
-            self.rows[self.held[register.per]][name] = word
-        else:
-            self.moves += name == "FILE_ADDRESS"
-            self.held[name] = word
-
-    def run(self):
-        """The program whose words stand where the chosen row says."""
-        row, held = self.rows[self.held["PROGRAM"]], self.held
-        start, length = row.get("MAIN_START", 0), row.get("MAIN_LENGTH", 0)
-        if not length:
-            self.status |= 8
-            return
-        segments = [range(start, start + length)]
-        if held["EVERY"]:
-            special = row["SPECIAL_START"]
-            segments.append(range(special, special + row["SPECIAL_LENGTH"]))
-        words = [self.known[self.words[k]] for segment in segments for k in segment]
-        program = Program(self.machine, words, main=length, registers=[])
-        first, before, after = (row[f"TRACE_{x}"] for x in ("START", "BEFORE", "AFTER"))
-        traced = [self.list[k] for k in range(first, first + before + after)]
-        self.trace += self.twin.run(
-            program, held["STEPS"], held["EVERY"], held["SAVE"], traced[:before], traced[before:]
-        )
-        self.status |= 16 if self.twin.stopped else 0
-        self.twin.stopped = False
-        self.busy = self.polls
 
 
 @pytest.fixture(scope="module")
