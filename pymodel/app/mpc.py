@@ -1,7 +1,7 @@
 """The subcommand `mpc`: plan a robot's motion, and drive it with a horizon that recedes.
 
 Task `reach`: a link goes from where bent joints hold it to where the mirrored posture would. Leaves
-plan.csv, driven.csv, mpc.png and summary.json.
+plan.csv, driven.csv (t, q, qd, tau of all degrees of freedom), mpc.png and summary.json.
 
 Exit status: 0 done, 1 no motion was found, 2 bad input, 130 Ctrl-C.
 """
@@ -21,13 +21,14 @@ from pymodel.app.options import Asked
 from pymodel.arith.c_build import NoCompilerError
 from pymodel.control import ddp
 from pymodel.control.costs import Link, Reach
-from pymodel.control.motion import Motion, Policy
+from pymodel.control.motion import Motion
 from pymodel.control.receding import Driven, Plant, drive, heavier
+from pymodel.control.states import States
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls, show
-from pymodel.runs.closed_loop import ClosedLoop, bent
+from pymodel.runs.closed_loop import BENT
 from pymodel.runs.files import SUMMARY
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
@@ -55,23 +56,20 @@ def run(options: Asked) -> int:
     """
     if options.show:
         show.require_display()
-    robot = robot_file.load(options.urdf, snap=options.snap, gravity=options.gravity)
-    if options.limit and len(options.limit) not in (1, robot.nv):
-        reason = f"{len(options.limit)} numbers for {robot.nv} degrees of freedom"
-        raise InputError(f"--limit {options.limit}: {reason}")
-    task = bent(robot)
+    robot = robot_file.load(
+        options.urdf, options.floating, snap=options.snap, gravity=options.gravity
+    )
     name = options.link or robot.links[-1].name
     try:
-        problem, reach = _problem(robot, task, name, options)
+        problem, reach, begin = _problem(robot, name, options)
     except NoCompilerError as error:
         raise InputError(f"mpc plans in native code: {error}") from None
+    motion = problem.motion
     with replacing(Path(options.out), (PLAN, DRIVEN, PICTURE, SUMMARY), last=SUMMARY) as new:
-        begin = np.concatenate([task.start, np.zeros(robot.nv)])
-        hold = RobotModel(robot).inverse_dynamics(
-            task.start, np.zeros(robot.nv), np.zeros(robot.nv)
-        )
-        us = np.tile(np.clip(hold, problem.low, problem.high), (options.knots, 1))
-        start = Policy.open(us, len(begin))
+        rates = np.zeros(robot.nv)
+        hold = RobotModel(robot).inverse_dynamics(begin[: robot.nq], rates, rates)
+        hold = np.clip(hold[motion.states.driven], problem.low, problem.high)
+        start = motion.open(np.tile(hold, (options.knots, 1)))
         started = time.perf_counter()
         solution = ddp.solve(problem, begin, start, options.iterations)
         seconds = time.perf_counter() - started
@@ -81,9 +79,9 @@ def run(options: Asked) -> int:
         driven = _driven(robot, problem, solution, options) if options.ticks else None
         figures = _figures(robot, options, problem, reach, solution, driven)
         plan = solution.policy
-        robot_calls.write_table(new / PLAN, _table(robot, plan.xs, plan.us, options.step))
+        robot_calls.write_table(new / PLAN, _table(motion, plan.xs, plan.us, options.step))
         if driven is not None:
-            robot_calls.write_table(new / DRIVEN, _table(robot, *driven, options.step))
+            robot_calls.write_table(new / DRIVEN, _table(motion, *driven, options.step))
         write_summary(new / SUMMARY, {**figures, "solve_s": seconds})
         title = f"{robot.name}: {name} to its goal, {options.knots} knots of {options.step:g} s"
         plot(problem, reach, solution, driven, options.step, title, new / PICTURE)
@@ -95,23 +93,35 @@ def run(options: Asked) -> int:
     return DONE
 
 
-def _problem(
-    robot: Robot, task: ClosedLoop, name: str, options: Asked
-) -> tuple[ddp.Problem, Reach]:
-    """The task as a problem; the first call of a robot compiles for some seconds."""
+def _problem(robot: Robot, name: str, options: Asked) -> tuple[ddp.Problem, Reach, np.ndarray]:
+    """The task as a problem, and the state that it begins in.
+
+    The first call of a robot compiles for some seconds.
+    """
+    states = States(robot)
+    bent = np.where(np.arange(robot.nv) % 2, -BENT, BENT)
+    bent[: 6 * robot.floating] = 0.0
+    bent = np.concatenate([bent, np.zeros(robot.nv)])
+    if not states.nu:
+        raise InputError(f"mpc of {robot.name}: nothing is driven")
+    if options.limit and len(options.limit) not in (1, states.nu):
+        reason = f"{len(options.limit)} numbers for {states.nu} degrees of freedom with torques"
+        raise InputError(f"--limit {options.limit}: {reason}")
+    limit = np.broadcast_to(options.limit or np.inf, states.nu).astype(float)
     with progress(robot.name, "recording and compiling", patience=1.0):
-        motion = Motion(reduced(robot), options.step, options.method, options.arithmetic)
         link = Link(robot, name)
-    rotation, position = link.placement(task.target)
+        motion = Motion(reduced(robot), options.step, options.method, options.arithmetic)
+    begin, target = (states.integrate(states.neutral, way) for way in (bent, -bent))
     rates = np.repeat((1e-3, 1e-2), robot.nv)
-    reach = Reach(link, rotation, position, np.zeros(robot.nv), options.step, state=rates)
-    limit = np.broadcast_to(options.limit or np.inf, robot.nv).astype(float)
-    return ddp.Problem(motion, reach, -limit, limit), reach
+    posture = states.neutral[: robot.nq]
+    placement = link.placement(target[: robot.nq])
+    reach = Reach(link, *placement, posture, options.step, state=rates)
+    return ddp.Problem(motion, reach, -limit, limit), reach, begin
 
 
 def _driven(robot: Robot, problem: ddp.Problem, solution: ddp.Solution, options: Asked) -> Driven:
     true = heavier(robot, options.heavier) if options.heavier else robot
-    plant = Plant(Motion(reduced(true), options.step / PARTS, "rk4"), PARTS)
+    plant = Plant(Motion(reduced(true), options.step / PARTS, "rk4", derivatives=False), PARTS)
     with progress(robot.name, unit="ticks") as update:
         return drive(
             problem,
@@ -163,10 +173,11 @@ def _figures(
     return found
 
 
-def _table(robot: Robot, xs: np.ndarray, us: np.ndarray, step: float) -> robot_calls.Table:
+def _table(motion: Motion, xs: np.ndarray, us: np.ndarray, step: float) -> robot_calls.Table:
     """A row for each knot; the torques of the last but one stand in the last, too."""
-    whole = np.hstack([xs, np.vstack([us, us[-1:]])])
-    names = [f"{kind}{k}" for kind in ("q", "qd", "tau") for k in range(robot.nv)]
+    whole = np.hstack([xs, motion.states.torques(np.vstack([us, us[-1:]]))])
+    sizes = {"q": motion.states.nq, "qd": motion.states.nv, "tau": motion.states.nv}
+    names = [f"{kind}{k}" for kind, size in sizes.items() for k in range(size)]
     return {"t": step * np.arange(len(xs))} | dict(zip(names, whole.T, strict=True))
 
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from pymodel.control.costs import Reach
 from pymodel.control.ddp import Problem, Solution
 from pymodel.control.receding import Driven
+from pymodel.mechanism.robot import Robot
 from pymodel.runs import legends, plots
 
 PLANNED, DRIVEN = "planned", "driven"
@@ -39,9 +40,10 @@ def plot(
     path : Path
         PNG file.
     """
-    robot = problem.motion.robot
-    colours: Any = mpl.colormaps["cividis"](np.linspace(0.0, 0.9, robot.nv))
-    if robot.nv <= len(plots.JOINT_COLOURS):
+    robot, states = problem.motion.robot, problem.motion.states
+    names = _names(robot)
+    colours: Any = mpl.colormaps["cividis"](np.linspace(0.0, 0.9, len(names)))
+    if len(names) <= len(plots.JOINT_COLOURS):
         colours = plots.JOINT_COLOURS
     motions = [(PLANNED, solution.policy.xs, solution.policy.us)]
     if driven is not None:
@@ -66,10 +68,13 @@ def plot(
                 label = f"{name}, {unit}"
                 far = np.linalg.norm(part, axis=0)
                 curves += away.semilogy(time, far, style, color=colour, label=label)
-            for k, link in enumerate(robot.links[x] for x in robot.leaders):
-                only = {"label": plots.literal(link.joint)} if name == motions[-1][0] else {}
-                effort.step(time[:-1], us[:, k], style, where="post", color=colours[k])
-                found = joints.plot(time, xs[:, k], style, color=colours[k], **only)
+            ways = states.difference(states.neutral, xs)
+            for (dof, joint), colour in zip(names.items(), colours, strict=False):
+                only = {"label": plots.literal(joint)} if name == motions[-1][0] else {}
+                if dof in states.driven:
+                    own = us[:, states.driven.index(dof)]
+                    effort.step(time[:-1], own, style, where="post", color=colour)
+                found = joints.plot(time, ways[:, dof], style, color=colour, **only)
                 named += found if only else []
         for limit in np.unique(np.concatenate([problem.low, problem.high])):
             if np.isfinite(limit):
@@ -79,11 +84,18 @@ def plot(
         away.legend(handles=curves, ncols=len(curves))
         effort.set_title("torques and forces, dotted: limits")
         effort.set_ylabel("[N m], [N]")
-        joints.set_title("joints")
+        joints.set_title("joints, and turns by their vectors")
         joints.set_ylabel("[rad], [m]")
         joints.set_xlabel("time [s]")
         legends.place(figure, [(joints, named)])
         figure.savefig(path, dpi=plots.DPI)
+
+
+def _names(robot: Robot) -> dict[int, str]:
+    """Degree of freedom -> name, in order; those of a floating base have its axes."""
+    base = [f"base {axis}" for axis in ("x", "y", "z", "rx", "ry", "rz")] * robot.floating
+    own = {robot.dof(k): robot.links[k].joint for k in robot.leaders if k >= robot.first}
+    return dict(enumerate(base)) | own
 
 
 def _styles(count: int) -> tuple[str, ...]:

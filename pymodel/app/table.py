@@ -464,6 +464,7 @@ COMMANDS = (
         "pymodel.app.mpc:run",
         (URDF,),
         (
+            FLOATING,
             Option("task", "reach: a link goes to a placement", OneOf("reach"), "NAME", "reach"),
             Option("link", "that goes to the goal (default: the last)", str, "NAME"),
             Option("knots", "of the horizon", Whole(1, MAX_KNOTS), "N", 100),

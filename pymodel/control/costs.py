@@ -3,41 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cffi import FFI
 
 from pymodel.algorithms.rigid_body.functions import columns, evaluate, inputs, suited
-from pymodel.arith.c_build import opened, shared_library
 from pymodel.compile import native
 from pymodel.compile.kernel import Kernel, record
 from pymodel.compile.robot_kernels import recorded
-from pymodel.control import se3
+from pymodel.control.c_library import Library, doubles
 from pymodel.control.motion import Approximation
+from pymodel.control.states import States
 from pymodel.mechanism.robot import Robot, at_link
-
-_SOURCE = Path(__file__).with_name("reach.c")
-_DECLARATIONS = """
-typedef struct {
-  unsigned (*evaluate)(const double *, double *, const double *, size_t);
-  const double *fixed;
-  size_t inputs, results;
-  const size_t *coordinates, *places;
-} Kernel;
-typedef struct {
-  const double *rotation, *position, *rest, *state;
-  double place, place_at_end, step, control;
-} Goal;
-void missing(const Kernel *kernel, const Goal *goal, size_t count, const double *states,
-             double *twists);
-void value(const Kernel *kernel, const Goal *goal, size_t T, size_t width, size_t first,
-           size_t lanes, const double *xs, const double *us, double *costs);
-void approximated(const Kernel *kernel, const Goal *goal, size_t T, const double *xs,
-                  const double *us, double *lx, double *lxx, double *lu);
-"""
-_ENTRIES = {"double": np.float64, "size_t": np.uintp}
 
 
 class Link:
@@ -118,7 +95,7 @@ class Reach:
         h, s.
     place, place_at_end : float
         Weights of the placement: 1/m^2 and 1/rad^2 a second, and in the last knot.
-    state : ndarray, shape (nx,)
+    state : ndarray, shape (ndx,)
         Weights of coordinates and rates, in the last knot, too.
     control : float
         Weight of the torques.
@@ -136,23 +113,17 @@ class Reach:
         state: np.ndarray | float = 1e-3,
         control: float = 1e-4,
     ) -> None:
-        nv = link.robot.nv
-        rest = np.concatenate([posture, np.zeros(len(posture))])
-        self._ffi, self._kept = FFI(), list[Any]()
-        self._ffi.cdef(_DECLARATIONS)
-        sizes = {"NX": 2 * nv, "NU": nv, "LANES": link.places.lanes}
-        library = shared_library(
-            se3.FILES | {_SOURCE.name: _SOURCE.read_text()},
-            [*se3.OPTIONS, *(f"-D{name}={size}" for name, size in sizes.items())],
-        )
-        self._library = opened(self._ffi, library)
-        self._luu, self._nx = step * control * np.eye(nv), 2 * nv
-        self._goal = self._struct(
+        states = States(link.robot)
+        rest = np.concatenate([posture, np.zeros(states.nv)])
+        sizes = {**states.sizes, "LANES": link.places.lanes}
+        self._library = Library("reach", "states", "se3", **sizes)
+        self._luu, self._ndx = step * control * np.eye(states.nu), states.ndx
+        self._goal = self._library.struct(
             "Goal",
-            rotation=rotation,
-            position=position,
-            rest=rest,
-            state=np.broadcast_to(state, rest.shape),
+            rotation=doubles(rotation),
+            position=doubles(position),
+            rest=doubles(rest),
+            state=doubles(np.broadcast_to(state, states.ndx)),
             place=step * place,
             place_at_end=place_at_end,
             step=step,
@@ -162,26 +133,15 @@ class Reach:
 
     def _kernel(self, link: Link, built: native.NativeKernel) -> Any:
         order = {name: k for k, name in enumerate(link.columns)}
-        return self._struct(
+        return self._library.struct(
             "Kernel",
-            evaluate=self._ffi.cast("void *", built.address("evaluate")),
+            evaluate=built.address("evaluate"),
             fixed=built.fixed(),
             inputs=len(built.kernel.inputs),
             results=len(built.kernel.results),
             coordinates=np.array(coordinates(built.kernel), np.uintp),
             places=np.array([order[name] for name in built.kernel.results], np.uintp),
         )
-
-    def _struct(self, kind: str, **values: Any) -> Any:
-        """A structure of C, with its arrays, which are kept as long as this is."""
-        for name, value in values.items():
-            if isinstance(value, np.ndarray):
-                kind_of = "size_t" if value.dtype == np.uintp else "double"
-                array = np.ascontiguousarray(value, _ENTRIES[kind_of])
-                self._kept.append(array)
-                values[name] = self._ffi.cast(f"{kind_of} *", array.ctypes.data)
-        self._kept.append(self._ffi.new(f"{kind} *", values))
-        return self._kept[-1]
 
     def missing(self, xs: np.ndarray) -> np.ndarray:
         """Logarithms of the placements that are missing in states: xs (N, nx) -> (N, 6)."""
@@ -199,13 +159,11 @@ class Reach:
 
     def approximated(self, xs: np.ndarray, us: np.ndarray) -> Approximation:
         """Derivatives at the knots of a motion: see :class:`pymodel.control.ddp.Cost`."""
-        (count, nu), nx = us.shape, self._nx
-        lx, lu = np.empty((count + 1, nx)), np.empty((count, nu))
-        lxx, luu = np.zeros((count + 1, nx, nx)), np.broadcast_to(self._luu, (count, nu, nu))
+        (count, nu), n = us.shape, self._ndx
+        lx, lu = np.empty((count + 1, n)), np.empty((count, nu))
+        lxx, luu = np.zeros((count + 1, n, n)), np.broadcast_to(self._luu, (count, nu, nu))
         self._call("approximated", self._moves, (count,), xs, us, lx, lxx, lu)
         return Approximation(lx, lxx, lu, luu)
 
     def _call(self, name: str, kernel: Any, sizes: tuple[int, ...], *arrays: np.ndarray) -> None:
-        arrays = tuple(np.ascontiguousarray(array, np.float64) for array in arrays)
-        pointers = [self._ffi.cast("double *", array.ctypes.data) for array in arrays]
-        getattr(self._library, name)(kernel, self._goal, *sizes, *pointers)
+        self._library.call(name, kernel, self._goal, *sizes, *map(doubles, arrays))

@@ -1,18 +1,16 @@
 /* What differential dynamic programming does in each iteration: the sweep backwards over the knots,
  * and motions forwards, one in each lane of the compiled time step. Matrices are row by row. */
 
+#include "ddp.h"
+
 #include <math.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Sizes of state and control, known to the compiler: its loops have no other ends. */
-enum { n = NX, m = NU };
+#include "states.h"
 
-/* A compiled time step, in its format, and what rounds to that. */
-typedef NUMBER number;
-typedef unsigned (*Step)(const number *in, number *out, const number *fixed, size_t blocks);
-typedef void (*Round)(const double *x, number *y, size_t count);
+/* Sizes of the tangent space, of control and state, known to the compiler: its loops have no other ends. */
+enum { n = 2 * NV, m = NU, s = NQ + NV };
 
 /* Cholesky factor L of the free rows and columns of a symmetric matrix (m, m), inverses on its diagonal;
  * whether it is positive definite. */
@@ -230,60 +228,83 @@ size_t backward(size_t T, const double *A, const double *B, const double *lx, co
   return 0;
 }
 
-/* Derivatives of the next state at T knots: A (n, n) and B (n, m) from x (n) and u (m), a block of lanes at
- * a time. `places` has of each result its place in (A, B), row by row; A and B are zero. `given`,
- * `in` and `out` have a block's inputs, these rounded, and results. Returns the step's flags. */
-unsigned linearised(Step changes, Round rounded, const number *fixed, size_t lanes, size_t T,
-                    size_t results, const size_t *places, const double *xs, const double *us,
-                    double h, double *A, double *B, double *given, number *in, number *out) {
+/* A step's results for a block of lanes of (state, control, h, 0), of which it takes some. */
+static unsigned stepped(const Step *step, const double *given, number *out) {
+  const size_t lanes = step->lanes;
+  double taken[step->inputs * lanes];
+  number in[step->inputs * lanes];
+  for (size_t i = 0; i < step->inputs; i++)
+    memcpy(taken + i * lanes, given + step->taken[i] * lanes, lanes * sizeof *taken);
+  step->rounded(taken, in, step->inputs * lanes);
+  return step->evaluate(in, out, step->fixed, 1);
+}
+
+/* Derivatives of the next state at T knots: A (n, n) and B (n, m) from states (s) and controls (m), a block of
+ * lanes at a time. The places of results are those in (A, B), row by row; beyond them they are left out. A
+ * and B are zero. Returns the step's flags. */
+unsigned linearised(const Step *changes, size_t T, const double *xs, const double *us, double h,
+                    double *A, double *B) {
+  const size_t lanes = changes->lanes;
+  double given[(s + m + 2) * lanes];
+  number out[changes->results * lanes];
   unsigned flags = 0;
   for (size_t t = 0; t < T; t += lanes) {
     const size_t count = T - t < lanes ? T - t : lanes;
     for (size_t c = 0; c < lanes; c++) { /* the last knot fills the last block */
       const size_t knot = c < count ? t + c : T - 1;
-      for (size_t i = 0; i < n; i++) given[i * lanes + c] = xs[knot * n + i];
-      for (size_t i = 0; i < m; i++) given[(n + i) * lanes + c] = us[knot * m + i];
-      given[(n + m) * lanes + c] = h;
+      for (size_t i = 0; i < s; i++) given[i * lanes + c] = xs[knot * s + i];
+      for (size_t i = 0; i < m; i++) given[(s + i) * lanes + c] = us[knot * m + i];
+      given[(s + m) * lanes + c] = h;
+      given[(s + m + 1) * lanes + c] = 0.0;
     }
-    rounded(given, in, (n + m + 1) * lanes);
-    flags |= changes(in, out, fixed, 1);
+    flags |= stepped(changes, given, out);
     for (size_t c = 0; c < count; c++) {
       double *own_A = A + (t + c) * n * n, *own_B = B + (t + c) * n * m;
-      for (size_t r = 0; r < results; r++) {
-        const size_t place = places[r];
-        *(place < n * n ? own_A + place : own_B + (place - n * n)) = out[r * lanes + c];
+      for (size_t r = 0; r < changes->results; r++) {
+        const size_t place = changes->places[r];
+        if (place < n * n) own_A[place] = out[r * lanes + c];
+        else if (place < n * (n + m)) own_B[place - n * n] = out[r * lanes + c];
       }
     }
   }
   return flags;
 }
 
-/* Motions from x (n) on under u + share k + K (x - xs), within the limits, one share in each lane.
- * `given` holds the step's inputs of a block: state, control, h; `in` and `out` are of its format. The
- * states and controls of all motions go to xs_new (T + 1, n, lanes), us_new (T, m, lanes). Returns the step's flags. */
-unsigned forward(Step step, Round rounded, const number *fixed, size_t lanes, size_t T, const double *shares,
-                 const double *x, const double *xs, const double *us,
-                 const double *k, const double *K, const double *low, const double *high,
-                 double *given, number *in, number *out, double *xs_new, double *us_new) {
+/* Motions from x (s) on under u + share k + K (x - xs), within the limits, one share in each lane. The
+ * states and controls of all motions go to xs_new (T + 1, s, lanes), us_new (T, m, lanes). Returns the step's
+ * flags. */
+unsigned forward(const Step *step, size_t T, const double *shares, const double *x, const double *xs,
+                 const double *us, const double *k, const double *K, const double *low,
+                 const double *high, double h, double *xs_new, double *us_new) {
+  const size_t lanes = step->lanes;
+  double given[(s + m + 2) * lanes], away[n * lanes];
+  number out[step->results * lanes];
   unsigned flags = 0;
-  for (size_t i = 0; i < n; i++)
+  for (size_t c = 0; c < lanes; c++) {
+    given[(s + m) * lanes + c] = h;
+    given[(s + m + 1) * lanes + c] = 0.0;
+  }
+  for (size_t i = 0; i < s; i++)
     for (size_t c = 0; c < lanes; c++) xs_new[i * lanes + c] = x[i];
   for (size_t t = 0; t < T; t++) {
-    double *now = xs_new + t * n * lanes, *u = us_new + t * m * lanes;
+    double *now = xs_new + t * s * lanes, *u = us_new + t * m * lanes;
+    for (size_t c = 0; c < lanes; c++) difference(xs + t * s, 1, now + c, lanes, away + c, lanes);
     for (size_t i = 0; i < m; i++) {
       for (size_t c = 0; c < lanes; c++)
         u[i * lanes + c] = us[t * m + i] + shares[c] * k[t * m + i];
       for (size_t j = 0; j < n; j++)
         for (size_t c = 0; c < lanes; c++)
-          u[i * lanes + c] += K[(t * m + i) * n + j] * (now[j * lanes + c] - xs[t * n + j]);
+          u[i * lanes + c] += K[(t * m + i) * n + j] * away[j * lanes + c];
       for (size_t c = 0; c < lanes; c++)
         u[i * lanes + c] = clamped(u[i * lanes + c], low[i], high[i]);
     }
-    memcpy(given, now, n * lanes * sizeof *given);
-    memcpy(given + n * lanes, u, m * lanes * sizeof *given);
-    rounded(given, in, (n + m + 1) * lanes);
-    flags |= step(in, out, fixed, 1);
-    for (size_t i = 0; i < n * lanes; i++) now[n * lanes + i] = out[i];
+    memcpy(given, now, s * lanes * sizeof *given);
+    memcpy(given + s * lanes, u, m * lanes * sizeof *given);
+    flags |= stepped(step, given, out);
+    for (size_t i = 0; i < s * lanes; i++) now[s * lanes + i] = 0.0;
+    for (size_t r = 0; r < step->results; r++)
+      for (size_t c = 0; c < lanes; c++)
+        now[(s + step->places[r]) * lanes + c] = out[r * lanes + c];
   }
   return flags;
 }

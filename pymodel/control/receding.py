@@ -48,9 +48,8 @@ class Plant:
 
     def after(self, x: np.ndarray, u: np.ndarray) -> np.ndarray:
         """The state after a tick under torques that are held."""
-        nx, nu = self.motion.nx, self.motion.nu
-        held = Policy.open(np.tile(u, (self.parts, 1)), nx)
-        free = np.full(nu, np.inf)
+        held = self.motion.open(np.tile(u, (self.parts, 1)))
+        free = np.full(self.motion.nu, np.inf)
         xs, _ = self.motion.under(held, x, np.ones(self.motion.lanes), -free, free)
         return np.array(xs[-1, :, 0])
 
@@ -93,11 +92,12 @@ def drive(
     -------
     Driven
     """
-    rng, x = np.random.default_rng(seed), policy.xs[0]
+    rng, x, states = np.random.default_rng(seed), policy.xs[0], problem.motion.states
     xs, us = [x], []
     for tick in range(ticks):
-        seen = x + noise * rng.normal(size=len(x))
-        u = np.clip(policy.us[0] + policy.K[0] @ (seen - policy.xs[0]), problem.low, problem.high)
+        seen = states.integrate(x, noise * rng.normal(size=states.ndx))
+        away = states.difference(policy.xs[0], seen)
+        u = np.clip(policy.us[0] + policy.K[0] @ away, problem.low, problem.high)
         # While the plant moves, the next plan is made from where the model expects it then.
         ahead = _next(problem.motion, seen, u)
         policy = solve(problem, ahead, policy.later(), iterations, tolerance=0.0).policy

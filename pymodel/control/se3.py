@@ -5,35 +5,19 @@ are placements.
 """
 
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-from cffi import FFI
 
-from pymodel.arith.c_build import opened, shared_library
-
-OPTIONS = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-fno-math-errno")
-_FOLDER = Path(__file__).parent
-#: The sources, for other libraries that need them.
-FILES = {name: (_FOLDER / name).read_text() for name in ("se3.c", "se3.h")}
-_DECLARATIONS = """
-void log6(size_t count, const double *R, const double *p, double *twist);
-void jacobian_log6(size_t count, const double *twist, double *out);
-"""
+from pymodel.control.c_library import Library, doubles
 
 
 @cache
-def _library() -> tuple[FFI, Any]:
-    ffi = FFI()
-    ffi.cdef(_DECLARATIONS)
-    return ffi, opened(ffi, shared_library(FILES, OPTIONS))
+def _library() -> Library:
+    return Library("se3")
 
 
 def _call(name: str, *arrays: np.ndarray) -> None:
-    ffi, library = _library()
-    pointers = [ffi.cast("double *", array.ctypes.data) for array in arrays]
-    getattr(library, name)(arrays[0].shape[1], *pointers)
+    _library().call(name, arrays[0].shape[1], *arrays)
 
 
 def log6(R: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -56,7 +40,7 @@ def log6(R: np.ndarray, p: np.ndarray) -> np.ndarray:
     NoCompilerError
         If there is no C compiler.
     """
-    R, p = np.ascontiguousarray(R, np.float64), np.ascontiguousarray(p, np.float64)
+    R, p = doubles(R), doubles(p)
     found = np.empty((6, R.shape[1]))
     _call("log6", R, p, found)
     return found
@@ -80,7 +64,7 @@ def jacobian_log6(twist: np.ndarray) -> np.ndarray:
     NoCompilerError
         If there is no C compiler.
     """
-    twist = np.ascontiguousarray(twist, np.float64)
+    twist = doubles(twist)
     found = np.empty((36, twist.shape[1]))
     _call("jacobian_log6", twist, found)
     return found

@@ -49,6 +49,39 @@ def test_torques_have_limits_of_their_own_and_robots_a_format(tmp_path):
     assert summary["arithmetic"] == "8/17" and summary["costs"][-1] < 0.1 * summary["costs"][0]
 
 
+BALL = """<robot name="pendulum"><link name="ground"/>
+<link name="bob"><inertial><origin xyz="0.1 0.2 -0.4"/><mass value="1.5"/>
+<inertia ixx="0.02" ixy="0.001" ixz="-0.002" iyy="0.03" iyz="0.003" izz="0.025"/></inertial></link>
+<joint name="ball" type="ball"><parent link="ground"/><child link="bob"/></joint></robot>
+"""
+
+
+def test_a_ball_joint_is_planned_and_driven(tmp_path, capsys):
+    path = tmp_path / "pendulum.urdf"
+    path.write_text(BALL)
+    assert run(tmp_path / "out", "--ticks", "5", robot=str(path)) == mpc.DONE
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["converged"] and summary["missing_rad"] < 1e-2
+    table = robot_calls.read_table(tmp_path / "out" / "driven.csv")
+    names = [
+        f"{kind}{k}" for kind, count in (("q", 4), ("qd", 3), ("tau", 3)) for k in range(count)
+    ]
+    assert list(table) == ["t", *names]
+    turn = np.stack([table[f"q{k}"] for k in range(4)])
+    np.testing.assert_allclose(np.linalg.norm(turn, axis=0), 1.0, atol=1e-9)
+    angles = 2 * np.arcsin(turn[:3, 0])  # about an axis along which all three parts are as long
+    np.testing.assert_allclose(np.abs(angles), np.abs(angles[0]), rtol=1e-9)
+
+
+def test_what_nothing_drives_is_refused(tmp_path, capsys):
+    path = tmp_path / "body.urdf"
+    body = BALL[BALL.index("<inertial>") : BALL.index("</link>")]
+    based = BALL.replace('name="ground"/>', f'name="ground">{body}</link>')
+    path.write_text(based.replace('type="ball"', 'type="fixed"'))
+    assert run(tmp_path / "out", "--floating", robot=str(path)) == 2
+    assert "nothing is driven" in capsys.readouterr().err
+
+
 def test_a_plan_that_has_not_converged_says_so(tmp_path, capsys):
     assert run(tmp_path, "--iterations", "1") == mpc.DONE
     assert capsys.readouterr().err.endswith("not converged in 1 iterations\n")
@@ -62,7 +95,7 @@ def test_a_plan_that_has_not_converged_says_so(tmp_path, capsys):
         (GRIPPER, ["--limit", "1,2,3"], "--limit 1.0,2.0,3.0: 3 numbers for 2 degrees of freedom"),
         (GRIPPER, ["--step", "-1"], "--step -1: must be above 0"),
         (GRIPPER, ["--task", "walk"], "--task walk: must be reach"),
-        (str(ROBOTS / "tethered.urdf"), [], "a closed loop needs joints of angles and ways"),
+        (str(ROBOTS / "gripper.urdf"), ["--floating", "--limit", "1,2,3"], "3 numbers for 2"),
     ],
 )
 def test_what_makes_no_plan_is_refused_in_a_line(tmp_path, capsys, robot, options, line):

@@ -6,11 +6,10 @@ from scipy.optimize import minimize
 
 from pymodel.control import ddp, se3
 from pymodel.control.costs import Link, Reach
-from pymodel.control.motion import Approximation, Motion, Policy
+from pymodel.control.motion import Approximation, Motion
 from pymodel.control.receding import Plant, drive, heavier
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
-from pymodel.runs.input_error import InputError
 from pymodel.runs.robot_model import RobotModel
 from pymodel.tests.robots import ROBOTS
 
@@ -53,7 +52,7 @@ def problem_of(motion, limit=np.inf):
 
 
 def begin(motion):
-    return np.full(motion.nx, 0.1), Policy.open(np.zeros((KNOTS, motion.nu)), motion.nx)
+    return np.full(motion.nx, 0.1), motion.open(np.zeros((KNOTS, motion.nu)))
 
 
 @pytest.mark.parametrize("arithmetic", ["float64", "float32", "8/17"])
@@ -64,7 +63,7 @@ def test_motions_and_derivatives_are_the_functions(gripper, arithmetic):
     us = rng.uniform(-1, 1, (KNOTS, motion.nu))
     start, _ = begin(motion)
     none = np.full(motion.nu, np.inf)
-    xs, taken = motion.under(Policy.open(us, motion.nx), start, np.ones(motion.lanes), -none, none)
+    xs, taken = motion.under(motion.open(us), start, np.ones(motion.lanes), -none, none)
     A, B = motion.linearised(xs[..., 0], us)
     x = start
     for k, u in enumerate(us):
@@ -108,7 +107,7 @@ def test_least_cost_is_that_of_another_optimiser(motion, limit):
     problem, (x, start) = problem_of(motion, limit), begin(motion)
 
     def cost(us):
-        held = Policy.open(us.reshape(KNOTS, -1), motion.nx)
+        held = motion.open(us.reshape(KNOTS, -1))
         ones = np.ones(motion.lanes)
         return float(problem.cost.value(*motion.under(held, x, ones, problem.low, problem.high))[0])
 
@@ -211,7 +210,7 @@ def test_a_horizon_that_recedes_brings_a_heavier_robot_there(gripper, motion):
     plan = ddp.solve(problem, x, start)
     true, ticks = heavier(gripper, 0.5), 60
     assert true.links[-1].mass == pytest.approx(1.5 * gripper.links[-1].mass)
-    plant = Plant(Motion(reduced(true), STEP / 4, "rk4"), 4)
+    plant = Plant(Motion(reduced(true), STEP / 4, "rk4", derivatives=False), 4)
     ideal = drive(problem, Plant(motion, 1), plan.policy, ticks)
     driven = drive(problem, plant, plan.policy, ticks, noise=1e-4, seed=3)
     np.testing.assert_allclose(ideal.xs[:2], plan.policy.xs[:2], atol=1e-12)
@@ -244,10 +243,3 @@ def test_a_step_within_limits_is_the_least_of_its_quadratic_programme(motion, se
         options={"ftol": 1e-15, "gtol": 1e-12},
     )
     np.testing.assert_allclose(found[0][0], wanted.x, atol=1e-8)
-
-
-def test_quaternions_are_refused():
-    with pytest.raises(
-        InputError, match="plans of tethered: take a fixed base, and no quaternions"
-    ):
-        Motion(reduced(robot_file.load(ROBOTS / "tethered.urdf")), STEP, "step")

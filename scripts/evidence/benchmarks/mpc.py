@@ -22,7 +22,7 @@ from rich.table import Table
 
 from pymodel.control import ddp
 from pymodel.control.costs import Link, Reach
-from pymodel.control.motion import Motion, Policy
+from pymodel.control.motion import Motion
 from pymodel.control.receding import Plant, drive, heavier
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
@@ -93,7 +93,7 @@ class Ours:
         free = np.full(robot.nv, np.inf)
         self._problem = ddp.Problem(self._motion, self._reach, -free, free)
         self._x, us = np.array(given["x"]), np.array(given["us"])
-        self._begin = Policy.open(us, self._motion.nx)
+        self._begin = self._motion.open(us)
         self._most = given["iterations"], given["tolerance"]
         self.found = self._solved()
 
@@ -104,7 +104,7 @@ class Ours:
         free = np.full(exact.nu, np.inf)
         planned = self._reach.value(*exact.under(policy, self._x, none, -free, free))[0]
         true = reduced(heavier(self._robot, 0.1))
-        plant = Plant(Motion(true, self._motion.step / 4, "rk4"), 4)
+        plant = Plant(Motion(true, self._motion.step / 4, "rk4", derivatives=False), 4)
         driven = drive(self._problem, plant, policy, KNOTS, noise=1e-3)
         cost = self._reach.value(*(x[..., None] for x in driven))[0]
         return {"planned": float(planned), "driven": float(cost)}
