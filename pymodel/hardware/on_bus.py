@@ -139,8 +139,8 @@ def has_bus(source: str) -> bool:
 
 
 def inside(dut: Any) -> Any:
-    """The device itself, whose signals are no ports."""
-    return getattr(dut, dut._name.removesuffix(name_of("")))
+    """The device itself, whose signals are no ports; None of a netlist, which shows none."""
+    return getattr(dut, dut._name.removesuffix(name_of("")), None)
 
 
 def text_of(device: str, source: str) -> str:

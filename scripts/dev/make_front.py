@@ -573,7 +573,7 @@ TARGETS = {
     ),
     "gate-level": Target(
         PROOF,
-        "benches on the netlist of ECP5 cells, in place of the RTL [ONLY=engine|pendulum|board]",
+        "proofs and benches of the netlist of ECP5 cells [ONLY=proofs|engine|pendulum|board]",
         "ONLY BOARD CONFIG",
         gate_level,
     ),

@@ -1,4 +1,4 @@
-"""A bench on a netlist: a whole one is green, one with a planted bug is red."""
+"""Benches on a netlist, and proofs: a right one is green, one with a planted bug is red."""
 
 import dataclasses
 import json
@@ -8,7 +8,7 @@ import pytest
 from pymodel.hardware.results import LEFT_OUT
 from pymodel.hardware.rtl_files import needed
 from pymodel.hardware.simulators import usable
-from scripts.evidence import gates
+from scripts.evidence import gate_proofs, gates, netlists
 from scripts.kernel.places import ROOT
 from scripts.kernel.tools import BIN, YOSYS
 from tb.fp_mul.bench import BENCH as MULTIPLIER
@@ -16,7 +16,7 @@ from tb.fp_mul.bench import BENCH as MULTIPLIER
 pytestmark = [
     pytest.mark.skipif(not (BIN / YOSYS).exists(), reason="no Yosys (make bitstream installs it)"),
     pytest.mark.skipif(not usable("icarus"), reason="no Icarus"),
-    pytest.mark.rtl_of("fp_mul", "step_engine"),
+    pytest.mark.rtl_of("axil_slave", "fp_mul", "step_engine"),
 ]
 #: Multipliers of half floats with 0 to 6 stages, side by side.
 LANES = {"UNIT": 1, "MAX_STAGES": 6, "EXP_W": 5, "MAN_W": 10, "LANES": 7, "STEPS": 1}
@@ -26,7 +26,9 @@ STAGES = "REG_INPUTA_CLK", "REG_INPUTB_CLK", "REG_PIPELINE_CLK", "REG_OUTPUT_CLK
 @pytest.fixture(scope="module")
 def lanes():
     """The netlist of LANES."""
-    return gates.synthesised(needed("fp_lanes", MULTIPLIER.device.sources), LANES | {"DSP_W": 18})
+    return netlists.synthesised(
+        needed("fp_lanes", MULTIPLIER.device.sources), LANES | {"DSP_W": 18}
+    )
 
 
 def run(netlist, place, testcase="many_operands"):
@@ -40,7 +42,7 @@ def planted(netlist, place, change):
     """A netlist with some change to its cells."""
     design = json.loads((ROOT / netlist.file).read_text())
     change(design["modules"][netlist.top]["cells"])
-    file = gates.OUT / f"{netlist.file.stem}-{place}.json"
+    file = netlists.OUT / f"{netlist.file.stem}-{place}.json"
     (ROOT / file).write_text(json.dumps(design))
     return dataclasses.replace(netlist, file=file)
 
@@ -77,9 +79,9 @@ def one_more_register(cells):
 
 
 def swapped_pins(cells):
-    """Two product bits of a multiplier the wrong way round."""
+    """Two bits of a factor the wrong way round."""
     pins = next(cell for cell in cells.values() if cell["type"] == "MULT18X18D")["connections"]
-    pins["P20"], pins["P21"] = pins["P21"], pins["P20"]
+    pins["A0"], pins["A1"] = pins["A1"], pins["A0"]
 
 
 def stuck(cells):
@@ -99,10 +101,40 @@ def test_a_wrong_netlist_is_found(lanes, change):
     assert "differs" in row["message"]
 
 
+@pytest.fixture(scope="module")
+def multiplier():
+    """A multiplier of a small format that has registers moved into its MULT18X18D."""
+    (case,) = [one for one in gate_proofs.CASES if one.name == "fp_mul EXP_W=4 MAN_W=4 STAGES=6"]
+    return case, case.netlist()
+
+
+def test_a_netlist_is_proved_equal(multiplier):
+    case, netlist = multiplier
+    assert any(cell["parameters"].get("REG_INPUTA_CLK") for cell in cells_of(netlist))
+    found = gate_proofs.prove(case, netlist)
+    assert found.proved, found.text
+
+
+@pytest.mark.nightly("no_register")
+@pytest.mark.parametrize("change", BUGS, ids=lambda change: change.__name__)
+def test_a_wrong_netlist_is_not_proved(multiplier, change):
+    case, netlist = multiplier
+    found = gate_proofs.prove(case, planted(netlist, change.__name__, change))
+    assert (found.proved, found.text) == (False, "outputs differ")
+
+
+@pytest.mark.nightly
+def test_a_wrong_state_machine_is_not_proved():
+    case = gate_proofs.Case("axil_slave")
+    found = gate_proofs.prove(case, planted(case.netlist(), "bug", another_table))
+    assert not found.proved
+    assert found.text.startswith("not proved: ")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--only", "array"], "ONLY=array: must be engine, pendulum or board"),
+        (["--only", "array"], "ONLY=array: must be proofs, engine, pendulum or board"),
         (["--config", "leats-half"], "must be default, least-half"),
         (["--board", "ulx3"], "did you mean ulx3s"),
         (["--only", "board"], "top.json is missing: run make bitstream BOARD=ulx3s"),
