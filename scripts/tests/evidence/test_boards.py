@@ -29,6 +29,7 @@ def test_a_board_is_complete(name):
     sites = [line for line in lines if re.fullmatch(r'LOCATE COMP "\w+" SITE "[A-Z]+\d+";', line)]
     assert len(set(sites)) == len(PINS)
     assert f'FREQUENCY PORT "clk" {board["crystal_mhz"]} MHZ;' in lines
+    assert 'FREQUENCY NET "clock" 250 MHZ;' in lines  # asked for, whatever the PLL gives
     assert 9_600 <= board["baud"] <= 12_500_000
 
 
