@@ -1,7 +1,7 @@
 """The subcommand `loop`: a robot under PD control.
 
 From bent joints to the mirrored posture; compared with float64, and with Pinocchio where it is
-installed. Leaves motion.csv, motion.png and summary.json.
+installed. Leaves motion.csv, motion.png and summary.json, and view.html on request.
 
 Exit status: 0 done, 1 the run broke off or the hardware differs, 2 bad input, 130 Ctrl-C.
 """
@@ -33,9 +33,9 @@ from pymodel.machine.model import START_CYCLES
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.robot import HELICAL, PRISMATIC, REVOLUTE
 from pymodel.mechanism.units import ANGLE, FORCES, LENGTH
-from pymodel.runs import robot_calls, show
+from pymodel.runs import robot_calls, scene, show, view
 from pymodel.runs.closed_loop import ClosedLoop, as_floats, bent, prepare, simulate, warnings_of
-from pymodel.runs.files import SUMMARY
+from pymodel.runs.files import SUMMARY, VIEW
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 from pymodel.runs.recorder import NonFiniteError
@@ -68,11 +68,13 @@ def run(options: Asked) -> int:
     """
     if options.show:
         show.require_display()
+    if options.view:
+        view.require_viewer()
     given = {"snap": options.snap, "gravity": options.gravity, "mimic": options.mimic}
     loop = bent(robot_file.load(options.urdf, **given), options.steps)
     if options.target in (TWIN, ENGINE):
         engine(options.arithmetic, options.lanes)  # refuses before anything is written
-    names = (MOTION, PICTURE, SUMMARY, FILE)
+    names = (MOTION, PICTURE, SUMMARY, FILE, VIEW)
     with replacing(Path(options.out), names, last=SUMMARY) as new:
         try:
             if options.target == ENGINE:
@@ -253,6 +255,10 @@ def _finish(
     (label, reference), *_ = reversed(references.items())
     title = f"{loop.robot.name} under PD control, {options.arithmetic} on {PLACES[options.target]}"
     plot(loop, found, reference, label, title, out / PICTURE)
+    if options.view:
+        q = np.stack([found[f"q{k}"] for k in range(loop.robot.nq)], axis=-1)
+        view.write(scene.of_robot(loop.robot, q, found["t"], [title]), out / VIEW)
+        print(f"for a browser: {Path(options.out) / VIEW}")
     _print(summary, loop)
     for warning in warnings_of(loop, found, references["float64"], options.arithmetic):
         print(warning, file=sys.stderr)

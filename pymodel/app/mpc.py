@@ -1,7 +1,8 @@
 """The subcommand `mpc`: plan a robot's motion, and drive it with a horizon that recedes.
 
 Task `reach`: a link goes from where bent joints hold it to where the mirrored posture would. Leaves
-plan.csv, driven.csv (t, q, qd, tau of all degrees of freedom), mpc.png and summary.json.
+plan.csv, driven.csv (t, q, qd, tau of all degrees of freedom), mpc.png and summary.json, and
+view.html on request.
 
 Exit status: 0 done, 1 no motion was found, 2 bad input, 130 Ctrl-C.
 """
@@ -16,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pymodel.app import mpc_view
 from pymodel.app.mpc_plot import plot
 from pymodel.app.options import Asked
 from pymodel.arith.c_build import NoCompilerError
@@ -29,11 +31,12 @@ from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls, show
 from pymodel.runs.closed_loop import BENT
-from pymodel.runs.files import SUMMARY
+from pymodel.runs.files import SUMMARY, VIEW
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 from pymodel.runs.robot_model import RobotModel
 from pymodel.runs.summary import write_summary
+from pymodel.runs.view import require_viewer
 from pymodel.runs.whole import replacing
 
 PLAN, DRIVEN, PICTURE = "plan.csv", "driven.csv", "mpc.png"
@@ -56,6 +59,8 @@ def run(options: Asked) -> int:
     """
     if options.show:
         show.require_display()
+    if options.view:
+        require_viewer()
     robot = robot_file.load(
         options.urdf, options.floating, snap=options.snap, gravity=options.gravity
     )
@@ -65,7 +70,7 @@ def run(options: Asked) -> int:
     except NoCompilerError as error:
         raise InputError(f"mpc plans in native code: {error}") from None
     motion = problem.motion
-    with replacing(Path(options.out), (PLAN, DRIVEN, PICTURE, SUMMARY), last=SUMMARY) as new:
+    with replacing(Path(options.out), (PLAN, DRIVEN, PICTURE, SUMMARY, VIEW), last=SUMMARY) as new:
         rates = np.zeros(robot.nv)
         hold = RobotModel(robot).inverse_dynamics(begin[: robot.nq], rates, rates)
         hold = np.clip(hold[motion.states.driven], problem.low, problem.high)
@@ -85,6 +90,10 @@ def run(options: Asked) -> int:
         write_summary(new / SUMMARY, {**figures, "solve_s": seconds})
         title = f"{robot.name}: {name} to its goal, {options.knots} knots of {options.step:g} s"
         plot(problem, reach, solution, driven, options.step, title, new / PICTURE)
+        if options.view:
+            motions = plan.xs, driven and driven.xs
+            mpc_view.write(robot, name, reach.goal, *motions, options.step, new / VIEW)
+            print(f"for a browser: {Path(options.out) / VIEW}")
     _print(robot, figures, solution, seconds)
     if not solution.converged:
         print(f"not converged in {solution.iterations} iterations", file=sys.stderr)

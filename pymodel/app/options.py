@@ -24,7 +24,7 @@ COPROCESSOR, ENGINE, ARRAY = "coprocessor", "engine", "array"
 BOARD = "board"
 TARGETS = (MODEL, NATIVE, TWIN, COPROCESSOR, ENGINE, ARRAY, BOARD)
 SIMULATED = (COPROCESSOR, ENGINE, ARRAY)  # in RTL
-OF_RESULTS = ("out", "show", "animate")  # say what becomes of results, not what they are
+OF_RESULTS = ("out", "show", "animate", "view")  # say what becomes of results, not what they are
 STEP = "step"  # the old name of the engine in make, of its model in `call`
 
 

@@ -3,7 +3,7 @@
 The model is compared with float64, native code and the engine's model with the model, the simulated
 step engine and array with the text bit for bit, all with Pinocchio where it is installed; a robot
 of an MJCF with MuJoCo, too, but for derivatives, which MuJoCo has not. Leaves inputs.csv,
-outputs.csv and summary.json.
+outputs.csv and summary.json, and view.html on request.
 
 Exit status: 0 done, 1 a result is not finite or the hardware differs, 2 bad input, 130 Ctrl-C.
 """
@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pymodel.algorithms.rigid_body.functions import suited
+from pymodel.algorithms.rigid_body.functions import columns, suited
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.app.engines import check_word, engine
 from pymodel.app.hardware_run import usable_simulator, watched
@@ -38,9 +38,9 @@ from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.robot import Robot, at_link, shown
-from pymodel.runs import robot_calls
+from pymodel.runs import robot_calls, scene, view
 from pymodel.runs.array_runs import Array, fitting_array
-from pymodel.runs.files import SUMMARY
+from pymodel.runs.files import SUMMARY, VIEW
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import PATIENCE, progress
 from pymodel.runs.summary import exceptions, flag_names, write_summary
@@ -97,6 +97,8 @@ def run(options: Asked) -> int:
     ValueError, OSError
         If what is asked for cannot be done, or a file cannot be read or written.
     """
+    if options.view:
+        view.require_viewer()
     robot = robot_file.load(
         options.urdf,
         options.floating,
@@ -121,7 +123,7 @@ def run(options: Asked) -> int:
         hardware = Hardware(machine, usable_simulator(options.simulator))
     elif options.target == TWIN:
         engine(options.arithmetic, options.lanes)  # refuses before anything is written
-    names = (INPUTS, OUTPUTS, SUMMARY, FILE)
+    names = (INPUTS, OUTPUTS, SUMMARY, FILE, VIEW)
     with replacing(Path(options.out), names, last=SUMMARY) as new:
         return _run(options, robot, hardware, new)
 
@@ -131,6 +133,10 @@ def _run(options: Asked, robot: Robot, hardware: Hardware | None, out: Path) -> 
     with _progress(options, "recording"):
         states = robot_calls.random_states(small, function, options.rows, options.seed)
         robot_calls.write_table(out / INPUTS, states)
+        if options.view:
+            postures = np.stack([states[name] for name in columns(robot, "q")], axis=-1)
+            view.write(scene.of_robot(robot, postures), out / VIEW)
+            print(f"for a browser: {Path(options.out) / VIEW}")
         exact = robot_calls.call(small, function, states).table
     found: Found | None
     if options.target == NATIVE:

@@ -15,12 +15,13 @@ from pymodel.arith.errors import RunError
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import engine_runs, show
-from pymodel.runs.files import animate_run, replot, run_folder
+from pymodel.runs.files import animate_run, replot, run_folder, view_run
 from pymodel.runs.finished import FinishedRun
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 from pymodel.runs.session import finish, run_model
 from pymodel.runs.summary import Summary
+from pymodel.runs.view import require_viewer
 
 DONE = 0  # exit status
 
@@ -47,15 +48,20 @@ def run_and_tell(asked: Asked) -> tuple[Summary | None, int]:
     """
     if asked.show:
         show.require_display()
+    if asked.view:
+        require_viewer()
     scenario = load(asked.scenario, asked.steps)
     if asked.animate and len(scenario.times) < 2:
         raise InputError("--animate: only for a run that keeps more than its start (save, steps)")
     options = algorithm(asked, scenario)
-    # The animation, which comes last, belongs to the files, too.
-    with run_folder(asked.out, scenario) if asked.animate else contextlib.nullcontext():
+    # Animation and view, which come last, belong to the files, too.
+    moving = asked.animate or asked.view
+    with run_folder(asked.out, scenario) if moving else contextlib.nullcontext():
         summary, status = _run(scenario, asked, options)
         if asked.animate and summary and summary["rows"] > 1:
             print(f"motion in {animate_run(asked.out, scenario)}")
+        if asked.view and summary:
+            print(f"for a browser: {view_run(asked.out, scenario)}")
     if asked.show and summary:
         show.show(sorted(x for x in Path(asked.out).iterdir() if x.suffix in (".png", ".gif")))
     return summary, status

@@ -192,6 +192,7 @@ REFERENCE = Option(
     off="REFERENCE",
 )
 ANIMATE = Option("animate", "draw the mechanism in motion, too")
+VIEW = Option("view", "write view.html, too: the motion in space, to be turned in a browser")
 FORCES = Option("forces", "write the joints' forces, too")
 RESULTS = Option("results", "folder for a bench's result row", str, hidden=True)
 FLOATING = Option("floating", "let a robot's base float")
@@ -305,6 +306,7 @@ COMMANDS = (
             WAVES,
             REFERENCE,
             ANIMATE,
+            VIEW,
             FORCES,
             SHOW,
             RESULTS,
@@ -429,6 +431,7 @@ COMMANDS = (
                 30,
                 used_by=(ARRAY,),
             ),
+            replace(VIEW, help="write view.html, too: the postures, to be turned in a browser"),
         ),
         _ON_ROBOT,
         {"URDF": _IIWA, "function": "dFD"},
@@ -451,6 +454,7 @@ COMMANDS = (
             SIM,
             replace(SEED, used_by=SIMULATED),
             WAVES,
+            VIEW,
             SHOW,
         ),
         _ON_LOOP,
@@ -488,6 +492,7 @@ COMMANDS = (
             GRAVITY,
             replace(SEED, help="of the noise", used_by=()),
             replace(OUT, default=_of_mpc),
+            VIEW,
             SHOW,
         ),
         example={"URDF": _IIWA},

@@ -31,7 +31,8 @@ SUMMARY, SCENARIO = "summary.json", "scenario.toml"
 NUMBER, ZERO, GIGA = 19, 4, 1e9  # bytes of a number in a table, of 0.0; of a gigabyte
 DIGEST = "scenario_sha256"  # of the copy, by which it is told from a file of the user's own
 FORCES, FORCE_PLOT, ANIMATION = "forces.csv", "forces.png", "animation.gif"
-ON_REQUEST = (FORCES, FORCE_PLOT, ANIMATION)
+VIEW = "view.html"
+ON_REQUEST = (FORCES, FORCE_PLOT, ANIMATION, VIEW)
 HANDOVER = "cosim.json"  # what a simulator tells of it
 TABLES = (RUN, REFERENCE, TWIN, SUMMARY, HANDOVER)
 OF_A_RUN = (*TABLES, *pictures.FILES, *pictures.FILES_OF_SOME, *ON_REQUEST)
@@ -123,7 +124,7 @@ def run_folder(
 ) -> Iterator[Path]:
     """A folder to write the files of a run into, which replace those of an earlier one at its end.
 
-    :func:`write_run` and :func:`animate_run` inside it write there, too. See
+    :func:`write_run`, :func:`animate_run` and :func:`view_run` inside it write there, too. See
     :func:`pymodel.runs.whole.replacing`. It is given how many ``tables`` there will be if that is
     known before they are computed, and whether there will be ``forces``.
 
@@ -242,6 +243,26 @@ def animate_run(out_dir: str | os.PathLike[str], scenario: Scenario) -> Path:
         here = new if (new / SUMMARY).exists() else Path(out_dir)
         animation.animate(read_run(here), scenario, here / ANIMATION)
     return Path(out_dir) / ANIMATION
+
+
+def view_run(out_dir: str | os.PathLike[str], scenario: Scenario) -> Path:
+    """Write the page that shows the run that :func:`write_run` left in a folder.
+
+    Raises
+    ------
+    TrajectoryError
+        If it is not whole.
+    InputError
+        If the viewer is not installed.
+    OSError
+        If the file cannot be written.
+    """
+    from pymodel.runs import scene, view
+
+    with run_folder(out_dir, scenario) as new:
+        here = new if (new / SUMMARY).exists() else Path(out_dir)
+        view.write(scene.of_mechanism(read_run(here), scenario), here / VIEW)
+    return Path(out_dir) / VIEW
 
 
 def read_summary(folder: Path) -> Summary:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pymodel.mechanism.kinematics import handle_positions, point_position, tip_positions
-from pymodel.mechanism.scenario import FREE, PRISMATIC, REVOLUTE, SPHERICAL, Scenario
+from pymodel.mechanism.scenario import FREE, PRISMATIC, REVOLUTE, SPHERICAL, Scenario, Vector
 from pymodel.runs.trajectory import Trajectory
 
 COIL_CORNERS, COIL_WIDTH = 12, 0.08  # of a drawn spring; half its width as a share of its length
@@ -50,6 +50,16 @@ def bars(scenario: Scenario, q: np.ndarray) -> list[tuple[int, np.ndarray]]:
     list of (int, numpy.ndarray)
         The body, and the ends of one of its bars, shape (T, 2, d).
     """
+    starts = handle_positions(scenario, q)
+    return [
+        (k, np.stack((starts[:, k], point_position(scenario, q, k, point)), axis=1))
+        for k, points in enumerate(ends(scenario))
+        for point in points
+    ]
+
+
+def ends(scenario: Scenario) -> list[list[Vector]]:
+    """Find where each body's bars from handle 1 end: tip, other joints and springs, its frame."""
     points = [[body.tip] for body in scenario.bodies]
     for body in scenario.bodies:
         held = body.parent >= 0 and body.joint != FREE
@@ -59,12 +69,7 @@ def bars(scenario: Scenario, q: np.ndarray) -> list[tuple[int, np.ndarray]]:
         for index, point in ((pair.body, pair.point), (pair.to, pair.at)):
             if index >= 0 and point not in points[index]:
                 points[index].append(point)
-    starts = handle_positions(scenario, q)
-    return [
-        (k, np.stack((starts[:, k], point_position(scenario, q, k, point)), axis=1))
-        for k, ends in enumerate(points)
-        for point in ends
-    ]
+    return points
 
 
 def coils(scenario: Scenario, q: np.ndarray) -> list[np.ndarray]:

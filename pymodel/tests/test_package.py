@@ -49,12 +49,14 @@ def test_dependency_is_pinned_at_a_version_that_satisfies_it(dependency):
 
 
 def imported(path):
-    """Top-level names of all that a file imports, functions included."""
+    """Top-level names of all that a file imports or looks for, functions included."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield node.module.split(".")[0].replace("mpl_toolkits", "matplotlib")
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", None) == "find_spec":
+            yield from (x.value for x in node.args if isinstance(x, ast.Constant))
 
 
 def test_dependencies_are_what_the_package_imports():
