@@ -113,7 +113,7 @@ def test_bodies_are_where_the_kinematics_have_them(tmp_path, name):
         tip = np.zeros(4)
         tip[:size], tip[3] = body.tip, 1.0
         whole = found[f"{k} {body.name}"]
-        np.testing.assert_allclose((whole @ tip)[:, :size], tips[:, k], atol=NEAR)
+        np.testing.assert_allclose((whole @ tip)[:, :size], tips[:, k], rtol=0, atol=NEAR)
         (thing,) = (x for x in data["things"] if x["name"].startswith(f"{k} "))
         assert np.abs(ends(thing) - tip[:3]).max(axis=1).min() < NEAR
     for loop in scenario.loops:  # bars meet where they are held together
@@ -124,7 +124,9 @@ def test_bodies_are_where_the_kinematics_have_them(tmp_path, name):
             own[:size], own[3] = place, 1.0
             points.append((whole @ own)[:, :size])
             want = kinematics.point_position(scenario, run.q, k, place)
-            np.testing.assert_allclose(np.broadcast_to(points[-1], want.shape), want, atol=NEAR)
+            np.testing.assert_allclose(
+                np.broadcast_to(points[-1], want.shape), want, rtol=0, atol=NEAR
+            )
         assert np.abs(points[0] - points[1]).max() < 1e-5  # which the integrator leaves
 
 
@@ -146,13 +148,13 @@ def test_links_are_where_the_model_has_them(tmp_path, name):
         link = robot.links[k].name
         position, rotation = model.placement(q, link)
         whole = found[f"{n} {link}"]
-        np.testing.assert_allclose(whole[:, :3, 3], position, atol=NEAR)
-        np.testing.assert_allclose(whole[:, :3, :3], rotation, atol=NEAR)
+        np.testing.assert_allclose(whole[:, :3, 3], position, rtol=0, atol=NEAR)
+        np.testing.assert_allclose(whole[:, :3, :3], rotation, rtol=0, atol=NEAR)
     if robot.floating:
         base = found[f"0 {robot.links[0].name}"]
-        np.testing.assert_allclose(base[:, :3, 3], q[:, :3], atol=NEAR)
+        np.testing.assert_allclose(base[:, :3, 3], q[:, :3], rtol=0, atol=NEAR)
         turn = Rotation.from_quat(q[:, 3:7]).as_matrix()
-        np.testing.assert_allclose(base[:, :3, :3], turn, atol=NEAR)
+        np.testing.assert_allclose(base[:, :3, :3], turn, rtol=0, atol=NEAR)
     things = [x for x in data["things"] if x["name"] != "ground"]
     joined = 0
     for child, link in ((n, robot.links[k]) for n, k in enumerate(robot.bodies)):
@@ -188,9 +190,9 @@ def test_a_spring_reaches_from_end_to_end(tmp_path):
     whole, length = placements(data)["spring 0"], np.array(thing["scale"]).reshape(-1, 3)[:, 2]
     points = [kinematics.point_position(scenario, run.q, spring.to, spring.at)]
     points.append(kinematics.point_position(scenario, run.q, spring.body, spring.point))
-    np.testing.assert_allclose(whole[:, :2, 3], points[0], atol=NEAR)
+    np.testing.assert_allclose(whole[:, :2, 3], points[0], rtol=0, atol=NEAR)
     tips = whole[:, :3, 3] + length[:, None] * whole[:, :3, 2]
-    np.testing.assert_allclose(tips[:, :2], points[1], atol=NEAR)
+    np.testing.assert_allclose(tips[:, :2], points[1], rtol=0, atol=NEAR)
 
 
 def test_long_runs_are_thinned_to_frames_that_are_even_in_time():
