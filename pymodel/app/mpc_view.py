@@ -15,7 +15,7 @@ PLANNED, DRIVEN = "#0072B2", "#D55E00"
 def write(
     robot: Robot,
     link: str,
-    goal: np.ndarray,
+    goal: tuple[np.ndarray, np.ndarray],
     planned: np.ndarray,
     driven: np.ndarray | None,
     step: float,
@@ -28,8 +28,8 @@ def write(
     robot : Robot
     link : str
         That goes to the goal.
-    goal : ndarray, shape (nq,)
-        A posture that has the link there.
+    goal : tuple of ndarray
+        Rotation (3, 3) and position (3,), m, in the ground's frame.
     planned, driven : ndarray, shape (T, nx), or None
         States, coordinates first.
     step : float
@@ -38,7 +38,6 @@ def write(
         HTML file.
     """
     model, shown = RobotModel(robot), planned if driven is None else driven
-    position, rotation = model.placement(goal, link)
     things = []
     for name, states, colour in (("planned", planned, PLANNED), ("driven", driven, DRIVEN)):
         if states is not None:
@@ -46,7 +45,7 @@ def write(
             line = scene.Line(points, colour)
             things.append(scene.still(f"way of {one_line(link)}, {name}", [line]))
     size = float(np.abs(points).max())
-    axes = scene.triad(rotation, position, GOAL * size)
+    axes = scene.triad(*goal, GOAL * size)
     things.append(scene.still(f"goal of {one_line(link)}", axes))
     moved = "planned" if driven is None else "driven"
     facts = [f"{moved}; lines: way of {one_line(link)}, blue planned, red driven; axes: its goal"]

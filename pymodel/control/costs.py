@@ -99,6 +99,11 @@ class Reach:
         Weights of coordinates and rates, in the last knot, too.
     control : float
         Weight of the torques.
+
+    Attributes
+    ----------
+    goal : tuple of ndarray
+        Rotation and position.
     """
 
     def __init__(
@@ -114,6 +119,7 @@ class Reach:
         control: float = 1e-4,
     ) -> None:
         states = States(link.robot)
+        self.goal = rotation, position
         rest = np.concatenate([posture, np.zeros(states.nv)])
         sizes = {**states.sizes, "LANES": link.places.lanes}
         self._library = Library("reach", "states", "se3", **sizes)

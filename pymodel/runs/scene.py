@@ -445,9 +445,7 @@ def of_robot(
     return Scene(one_line(robot.name), told, t[rows] - t[0], whole, up, stepwise=stepwise)
 
 
-def capsules(
-    ends: Sequence[tuple[np.ndarray, float]], size: float, colour: str
-) -> list[Solid]:
+def capsules(ends: Sequence[tuple[np.ndarray, float]], size: float, colour: str) -> list[Solid]:
     """Solids from a frame's origin to points in it, each with the share of the size of its radius.
 
     Points that are there already are left out.

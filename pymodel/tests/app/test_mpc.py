@@ -7,6 +7,7 @@ import pytest
 
 from pymodel.app import mpc
 from pymodel.app.command import main
+from pymodel.mechanism import robot_file
 from pymodel.runs import robot_calls
 from pymodel.tests.robots import ROBOTS
 
@@ -31,6 +32,20 @@ def test_a_plan_is_made_and_driven(tmp_path, capsys):
         assert list(table) == ["t", "q0", "q1", "qd0", "qd1", "tau0", "tau1"]
         np.testing.assert_allclose(table["t"], 0.02 * np.arange(rows))
     assert (tmp_path / "mpc.png").stat().st_size > 10_000
+
+
+def test_a_page_shows_what_was_driven_its_way_and_the_goal(tmp_path):
+    assert run(tmp_path, "--ticks", "8", "--iterations", "2", "--view") == mpc.DONE
+    text = (tmp_path / "view.html").read_text(encoding="utf-8")
+    data = json.loads(text.split('type="application/json">')[1].split("</script>")[0])
+    np.testing.assert_allclose(data["times"], 0.02 * np.arange(9))
+    things = {thing["name"]: thing for thing in data["things"]}
+    link = robot_file.load(GRIPPER).links[-1].name
+    assert {f"goal of {link}", f"way of {link}, planned"} < things.keys()
+    (line,) = things[f"way of {link}, driven"]["object"]["geometries"]
+    way = np.reshape(line["data"]["attributes"]["position"]["array"], (-1, 3))
+    (moving,) = (x for name, x in things.items() if name[0].isdigit() and link in name)
+    np.testing.assert_allclose(np.reshape(moving["position"], (-1, 3)), way, rtol=0, atol=1e-12)
 
 
 def test_the_same_seed_drives_the_same_way(tmp_path):
