@@ -51,7 +51,7 @@ module array_drain_formal #(
   );
 
   localparam int NUMBER_W = 6;
-  localparam int LATENCY = array_pkg::READ_LATENCY;
+  localparam int LATENCY = 1 + array_pkg::READ_LATENCY;
 
   // ---------------------------------------------------------------------------------------------
   // The sequencer
@@ -123,13 +123,18 @@ module array_drain_formal #(
   localparam int IDLE = LATENCY + 2;
   localparam int IDLE_W = $clog2(IDLE + 2);
   logic [IDLE_W-1:0] idle_q;
-  logic [ADDRESS_W-1:0] place;
+  logic [ADDRESS_W-1:0] place, place_q;
+  logic [V_W-1:0] datapath_q;
+  logic placed_q;  // a read, whose address stands a cycle later
   assign place = ADDRESS_W'(
       (32'(read_take_q[0]) * CONTEXTS + 32'(read_call_q) % CONTEXTS) * OUT_DEPTH +
       32'(read_beat_q));
 
   always_ff @(posedge clk_i) begin
     chosen_q <= chosen_q;  // any number, which stays
+    placed_q <= !clear_i && u_dut.read;
+    place_q <= place;
+    datapath_q <= V_W'(32'(read_call_q) / CONTEXTS);
     stands_q <= !clear_i && tvalid && !tready_i;
     tdata_q <= tdata;
     tuser_q <= tuser;
@@ -210,8 +215,7 @@ module array_drain_formal #(
       finished_when_given: assert (!finished || (beats_q == due_q && calls_q == calls_due_q));
       finished_at_once: assert (finished || take_q != give_q);
       moves_on: assert (idle_q <= IDLE_W'(IDLE));
-      place_of_read: assert (!u_dut.read || (32'(read_datapath) == 32'(read_call_q) / CONTEXTS &&
-                                             read_address == place));
+      place_of_read: assert (!placed_q || (read_datapath == datapath_q && read_address == place_q));
       reads_arrive: assert (read_q - arrived_q <= NUMBER_W'(LATENCY));
     end
   end

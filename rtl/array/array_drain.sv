@@ -9,9 +9,10 @@
 // to it later than that read. `finished_o`: no half is taken, all that was read has been accepted.
 //
 // What is read passes a FIFO: a word is read only if there is a place for it. `m_axis_tvalid` and
-// the payload come from registers. `clear_i` empties everything; only the table of functions stays.
+// the payload come from registers, and so do datapath and address of a read, which go far.
+// `clear_i` empties everything; only the table of functions stays.
 //
-// Latency: READ_LATENCY + 3 cycles from `emitted_i` to the first beat. Throughput: one beat a
+// Latency: READ_LATENCY + 4 cycles from `emitted_i` to the first beat. Throughput: one beat a
 // cycle.
 
 module array_drain #(
@@ -60,8 +61,9 @@ module array_drain #(
 );
 
   localparam int CONTEXT_W = step_pkg::context_w(CONTEXTS);
+  localparam int LATENCY = 1 + array_pkg::READ_LATENCY;  // the register of the address
   // Cycles from a read to the next one in the same place: memory, FIFO, output register, its count
-  localparam int ROUND_TRIP = array_pkg::READ_LATENCY + 3;
+  localparam int ROUND_TRIP = LATENCY + 3;
   localparam int PLACE_W = $clog2(ROUND_TRIP);
   localparam int PLACES = 1 << PLACE_W;
 
@@ -112,35 +114,55 @@ module array_drain #(
   // ---------------------------------------------------------------------------------------------
   // Reads
   // ---------------------------------------------------------------------------------------------
+  // Counts go down, and what they say is known one cycle ahead: no comparison stands before a read.
+  // While nothing is read they follow what the half says that is next.
   logic [CONTEXT_W-1:0] context_q;
-  logic [V_W-1:0] datapath_q;
-  logic [LIVE_W-1:0] call_q;
-  logic [OUT_W-1:0] index_q;
-  logic read, last_index, last_context, some_place_q;
+  logic [V_W-1:0] datapath_q, read_datapath_q;
+  logic [OUT_W-1:0] index_q, outputs_left_q;
+  logic [LIVE_W-1:0] calls_left_q;
+  logic [ADDRESS_W-1:0] address, read_address_q;
+  logic next_half, read, waiting, call_ends, last_index_q, last_call_q, last_context, some_place_q;
+  assign waiting = !full_q[half_q];
   assign read = full_q[half_q] && some_place_q;
-  assign last_index = index_q == outputs_q[half_q];
   assign last_context = context_q == CONTEXT_W'(CONTEXTS - 1);
-  assign half_ends = read && last_index && call_q == counts_q[half_q];
-  assign read_datapath_o = datapath_q;
+  assign call_ends = read && last_index_q;
+  assign half_ends = call_ends && last_call_q;
+  assign next_half = half_q ^ half_ends;
+  assign read_datapath_o = read_datapath_q;
+  assign read_address_o = read_address_q;
 
   if (CONTEXTS == 1) begin : gen_address
-    assign read_address_o = {half_q, index_q};
+    assign address = {half_q, index_q};
   end else begin : gen_addresses
-    assign read_address_o = {half_q, context_q, index_q};
+    assign address = {half_q, context_q, index_q};
   end
 
   always_ff @(posedge clk_i) begin
+    read_datapath_q <= datapath_q;
+    read_address_q <= address;
+    if (waiting || call_ends) begin
+      outputs_left_q <= outputs_q[next_half];
+      last_index_q <= outputs_q[next_half] == '0;
+    end else if (read) begin
+      outputs_left_q <= outputs_left_q - 1'b1;
+      last_index_q <= outputs_left_q == OUT_W'(1);
+    end
+    if (waiting || half_ends) begin
+      calls_left_q <= counts_q[next_half];
+      last_call_q <= counts_q[next_half] == '0;
+    end else if (call_ends) begin
+      calls_left_q <= calls_left_q - 1'b1;
+      last_call_q <= calls_left_q == LIVE_W'(1);
+    end
     if (clear_i || start_i || half_ends) begin
       index_q <= '0;
       context_q <= '0;
       datapath_q <= '0;
-      call_q <= '0;
     end else if (read) begin
-      index_q <= last_index ? '0 : index_q + 1'b1;
-      if (last_index) begin
+      index_q <= last_index_q ? '0 : index_q + 1'b1;
+      if (last_index_q) begin
         context_q <= last_context ? '0 : context_q + 1'b1;
         datapath_q <= datapath_q + V_W'(last_context);
-        call_q <= call_q + 1'b1;
       end
     end
   end
@@ -150,7 +172,7 @@ module array_drain #(
   // ---------------------------------------------------------------------------------------------
   localparam int BEAT_W = W + USER_W + 1;
 
-  logic [array_pkg::READ_LATENCY-1:0] reading_q;
+  logic [LATENCY-1:0] reading_q;
   logic arrives, arrives_last, load, accept, valid_q;
   logic [FUNCTION_W-1:0] arrives_function;
   logic [BEAT_W-1:0] fifo_q[PLACES];
@@ -161,14 +183,14 @@ module array_drain #(
 
   step_delay #(
     .WIDTH(FUNCTION_W + 1),
-    .CYCLES(array_pkg::READ_LATENCY)
+    .CYCLES(LATENCY)
   ) u_beside (
     .clk_i,
-    .data_i({functions_q[half_q], last_index}),
+    .data_i({functions_q[half_q], last_index_q}),
     .data_o({arrives_function, arrives_last})
   );
 
-  assign arrives = reading_q[array_pkg::READ_LATENCY-1];
+  assign arrives = reading_q[LATENCY-1];
   assign load = write_q != read_q && (!valid_q || m_axis_tready);
   assign accept = valid_q && m_axis_tready;
   assign places_d = places_q - (PLACE_W + 1)'(read) + (PLACE_W + 1)'(accept);
@@ -194,7 +216,7 @@ module array_drain #(
       valid_q <= 1'b0;
       given_q <= '0;
     end else begin
-      reading_q <= {reading_q[array_pkg::READ_LATENCY-2:0], read};
+      reading_q <= {reading_q[LATENCY-2:0], read};
       write_q <= write_q + (PLACE_W + 1)'(arrives);
       read_q <= read_q + (PLACE_W + 1)'(load);
       places_q <= places_d;
