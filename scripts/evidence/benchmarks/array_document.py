@@ -19,9 +19,11 @@ from scripts.evidence.benchmarks.array import (
     with_hardware,
 )
 from scripts.evidence.benchmarks.array_devices import FILLED, devices
+from scripts.evidence.benchmarks.array_formats import by_format
 from scripts.evidence.benchmarks.array_goals import goals, word_goals
 from scripts.evidence.benchmarks.array_others import others, single_calls
 from scripts.evidence.benchmarks.array_rows import NONE, Row, Rows, shape_of
+from scripts.evidence.cost.measure import current_rows
 from scripts.evidence.robots.cases import small
 from scripts.kernel.documents import MissingError, copy_picture, read, table, write_document
 from scripts.kernel.pages import render
@@ -132,6 +134,7 @@ def document(rows: Rows, besides: Rows = ()) -> str:
         words=words,
         hardware=hardware(rows),
         rates=rates(rows),
+        by_format=by_format(current_rows()),
         depth=machine.depth,
         program_depth=machine.program_depth,
         single_calls=single_calls(),

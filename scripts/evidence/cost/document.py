@@ -6,6 +6,7 @@ others. Exit status 2, after one line, when something has to run first.
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 from pymodel.compile.latency import Stages
@@ -247,6 +248,28 @@ def _fits(row: Row) -> str:
     if not row:
         return NONE
     return f"no: {row['note'].split(': ', 1)[1]}" if row["note"] else "yes"
+
+
+CLOCKS = ("top", "seeds", "MHz, median", "of", "LUT4", "FF", "18 × 18", "BRAM", "FF moved")
+
+
+def clocks(rows: Sequence[Row]) -> str:
+    """A table of the tops that were placed with folded registers, in all formats."""
+    lines = []
+    for row in rows:
+        if "moved" in row:
+            found = row["fmax_mhz_of_seeds"]
+            lines.append(
+                (
+                    title(row["unit"], row["config"]),
+                    len(found),
+                    f"{median(found):.1f}",
+                    ", ".join(f"{clock:g}" for clock in found),
+                    *(cell(row[name]) for name in ("lut", "ff", "dsp", "bram")),
+                    row["moved"]["flip_flops"],
+                )
+            )
+    return table(CLOCKS, lines) if lines else "None was."
 
 
 TIMES = (
@@ -523,11 +546,13 @@ def document(rows: Sequence[Row], runs: Sequence[Run]) -> str:
         measured_units=_units(filter(is_unit, rows)),
         counted=counted(rows),
         areas=areas(rows),
+        clocks=clocks(rows),
         measured_tops=_units(row for row in rows if not is_unit(row)),
         times=times(rows),
         engine_goals=engine_goals(rows),
         choices=choices(),
         sweep_lanes=SWEEP_LANES,
+        formats=len(formats.FORMATS),
         enough=enough(runs),
         sweep=sweep(rows, runs),
         commands=commands(rows),

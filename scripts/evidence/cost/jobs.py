@@ -131,9 +131,12 @@ class Shape(NamedTuple):
         return f"{self.lanes}+{self.lanes} lanes, C {self.contexts}, V {self.datapaths}"
 
 
+#: Those that are measured, some in other formats, too, or with rare units in logic.
 SHAPES = tuple(
-    Shape(some.parameters["NUM_ADD"], some.parameters["CONTEXTS"], some.parameters["DATAPATHS"])
-    for some in records()[ARRAY].cost
+    dict.fromkeys(
+        Shape(some.parameters["NUM_ADD"], some.parameters["CONTEXTS"], some.parameters["DATAPATHS"])
+        for some in records()[ARRAY].cost
+    )
 )
 
 

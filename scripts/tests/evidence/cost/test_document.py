@@ -61,6 +61,15 @@ def test_document_holds_every_top_and_goal(monkeypatch, tmp_path, points):
     assert "measurements were not made" not in text
 
 
+def test_clocks_of_folded_tops_are_told_with_their_median():
+    placed = {"fmax_mhz_of_seeds": [91.0, 86.0, 88.5], "moved": {"flip_flops": 266}}
+    row = next(x for x in measured_rows() if x["config"] == "2+2 lanes" and x["family"] == "ecp5")
+    (line,) = document.clocks([*measured_rows(), row | placed]).splitlines()[2:]
+    assert line.startswith("| `step_engine`, 2+2 lanes | 3 | 88.5 | 91, 86, 88.5 | 6400 |")
+    assert line.endswith("| 266 |")
+    assert document.clocks(measured_rows()) == "None was."
+
+
 @pytest.mark.nightly
 def test_the_picture_is_drawn(tmp_path):
     plot(swept(), costs(measured_rows()), tmp_path / "formats.png")
