@@ -21,7 +21,7 @@ ARM = "iiwa14"  #: the robot of the formats, the closed loop and the comparison
 LANES = (2, 4, 8)  #: adders, and as many multipliers
 FORMATS = (
     Format(5, 10),
-    *(Format(8, man_w) for man_w in (10, 12, 15, 17, 19, 21)),
+    *(Format(8, man_w) for man_w in (10, 12, 15, 16, 17, 19, 21)),
     BINARY32,
 )
 #: Those of the closed loop, which is evaluated step by step.
