@@ -19,14 +19,14 @@ from rich.text import Text
 
 from pymodel.app import mpc_view
 from pymodel.app.mpc_plot import plot
-from pymodel.app.options import Asked
+from pymodel.app.options import FILE, Asked
 from pymodel.arith.c_build import NoCompilerError
 from pymodel.control import ddp
 from pymodel.control.costs import Link, Reach
 from pymodel.control.motion import Motion
 from pymodel.control.receding import Driven, Plant, drive, heavier
 from pymodel.control.states import States
-from pymodel.mechanism import robot_file
+from pymodel.mechanism import robot_file, urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls, show
@@ -113,10 +113,7 @@ def _problem(robot: Robot, name: str, options: Asked) -> tuple[ddp.Problem, Reac
     bent = np.concatenate([bent, np.zeros(robot.nv)])
     if not states.nu:
         raise InputError(f"mpc of {robot.name}: nothing is driven")
-    if options.limit and len(options.limit) not in (1, states.nu):
-        reason = f"{len(options.limit)} numbers for {states.nu} degrees of freedom with torques"
-        raise InputError(f"--limit {options.limit}: {reason}")
-    limit = np.broadcast_to(options.limit or np.inf, states.nu).astype(float)
+    limit = _limit(robot, states, options.limit)
     with progress(robot.name, "recording and compiling", patience=1.0):
         link = Link(robot, name)
         motion = Motion(reduced(robot), options.step, options.method, options.arithmetic)
@@ -126,6 +123,18 @@ def _problem(robot: Robot, name: str, options: Asked) -> tuple[ddp.Problem, Reac
     placement = link.placement(target[: robot.nq])
     reach = Reach(link, *placement, posture, options.step, state=rates)
     return ddp.Problem(motion, reach, -limit, limit), reach, begin
+
+
+def _limit(robot: Robot, states: States, asked: tuple[float, ...] | str | None) -> np.ndarray:
+    """Limits of the torques, shape (nu,); infinite where there is none."""
+    if asked == FILE:
+        joints = {robot.dof(k): robot.links[k].joint for k in robot.leaders if k >= robot.first}
+        efforts = urdf.efforts(robot.source)
+        return np.array([efforts.get(joints[dof], np.inf) for dof in states.driven])
+    if asked and len(asked) not in (1, states.nu):
+        reason = f"{len(asked)} numbers for {states.nu} degrees of freedom with torques"
+        raise InputError(f"--limit {asked}: {reason}")
+    return np.broadcast_to(asked or np.inf, states.nu).astype(float)
 
 
 def _driven(robot: Robot, problem: ddp.Problem, solution: ddp.Solution, options: Asked) -> Driven:

@@ -84,7 +84,7 @@ def plot(
         away.legend(handles=curves, ncols=len(curves))
         effort.set_title("torques and forces, dotted: limits")
         effort.set_ylabel("[N m], [N]")
-        joints.set_title("joints, and turns by their vectors")
+        joints.set_title("joints" + ", and turns by their vectors" * bool(robot.quaternions))
         joints.set_ylabel("[rad], [m]")
         joints.set_xlabel("time [s]")
         legends.place(figure, [(joints, named)])

@@ -151,9 +151,17 @@ class Names(tuple[str, ...]):
         return ",".join(self)
 
 
+FILE = "file"  #: where limits are asked for: those of the robot's file
+
+
 def positive_numbers(text: str) -> tuple[float, ...]:
     """Finite numbers above 0 in decimal digits, with commas between."""
     return Vector(map(positive_number, text.split(",")))
+
+
+def limits(text: str) -> tuple[float, ...] | str:
+    """Finite numbers above 0 with commas between, or ``file``."""
+    return text if text == FILE else positive_numbers(text)
 
 
 class Vector(tuple[float, ...]):

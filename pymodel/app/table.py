@@ -28,9 +28,9 @@ from pymodel.app.options import (
     arithmetic,
     decimal_number,
     lanes,
+    limits,
     names_with_commas,
     positive_number,
-    positive_numbers,
     target_option,
     vector,
 )
@@ -478,8 +478,8 @@ COMMANDS = (
             Option(
                 "limit",
                 "of the torques, N m or N: one number, or one for each degree of freedom, as "
-                "150,150,28 (default: none)",
-                positive_numbers,
+                "150,150,28; file: the effort of the URDF's <limit> (default: none)",
+                limits,
                 "F",
             ),
             replace(

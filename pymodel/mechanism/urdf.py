@@ -329,6 +329,30 @@ def parsed_xml(source: str, text: bytes | None = None) -> ElementTree.Element:
     return tree
 
 
+def efforts(source: str) -> dict[str, float]:
+    """Joint -> effort of its ``<limit>``, N m or N, where the file gives one above 0.
+
+    Raises
+    ------
+    RobotError
+        If the file cannot be read or is no URDF, an effort is no number, or there is none.
+    """
+    found = {}
+    for joint in parsed_xml(source).findall("joint"):
+        limit = joint.find("limit")
+        text = limit.get("effort") if limit is not None else None
+        try:
+            value = float(text or 0.0)
+        except ValueError:
+            element = f"joint {joint.get('name')}"
+            raise RobotError(source, element, f"effort {text!r}: no number") from None
+        if 0.0 < value < math.inf:
+            found[str(joint.get("name"))] = value
+    if not found:
+        raise RobotError(source, "", "no joint has a limit with an effort")
+    return found
+
+
 def _tree_of(data: bytes) -> ElementTree.Element:
     """The root element; a prefix p that nobody declares stands for a namespace ``:p``.
 

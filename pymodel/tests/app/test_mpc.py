@@ -97,6 +97,22 @@ def test_what_nothing_drives_is_refused(tmp_path, capsys):
     assert "nothing is driven" in capsys.readouterr().err
 
 
+def test_limits_of_the_file_hold_for_a_ur5e(tmp_path):
+    """From torques that its wrist cannot give to where they bind."""
+    text, path = (ROBOTS / "ur5e.urdf").read_text(), tmp_path / "weak.urdf"
+    path.write_text(
+        text.replace('effort="28"', 'effort="0.9"').replace('effort="150"', 'effort="60"')
+    )
+    out = tmp_path / "out"
+    assert run(out, "--limit", "file", "--knots", "50", robot=str(path)) == mpc.DONE
+    summary = json.loads((out / "summary.json").read_text())
+    table = robot_calls.read_table(out / "plan.csv")
+    largest = [np.abs(table[f"tau{k}"]).max() for k in range(6)]
+    assert summary["converged"] and summary["at_limit"] > 0
+    assert np.all(largest <= np.array([60.0, 60, 60, 0.9, 0.9, 0.9]))
+    assert summary["missing_m"] < 5e-3 and summary["missing_rad"] < 5e-3
+
+
 def test_a_plan_that_has_not_converged_says_so(tmp_path, capsys):
     assert run(tmp_path, "--iterations", "1") == mpc.DONE
     assert capsys.readouterr().err.endswith("not converged in 1 iterations\n")
@@ -108,6 +124,8 @@ def test_a_plan_that_has_not_converged_says_so(tmp_path, capsys):
         (GRIPPER, ["--link", "nobody"], "link: no link 'nobody'; those that move are palm, "),
         (GRIPPER, ["--limit", "0"], "--limit 0: must be above 0"),
         (GRIPPER, ["--limit", "1,2,3"], "--limit 1.0,2.0,3.0: 3 numbers for 2 degrees of freedom"),
+        (str(ROBOTS / "tethered.urdf"), ["--limit", "file"], "no joint has a limit with an effort"),
+        (GRIPPER, ["--limit", "all"], "--limit all: "),
         (GRIPPER, ["--step", "-1"], "--step -1: must be above 0"),
         (GRIPPER, ["--task", "walk"], "--task walk: must be reach"),
         (str(ROBOTS / "gripper.urdf"), ["--floating", "--limit", "1,2,3"], "3 numbers for 2"),
