@@ -6,6 +6,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from pymodel.control.costs import Reach
 from pymodel.control.ddp import Problem, Solution
@@ -52,8 +53,11 @@ def plot(
         figure = Figure(figsize=(9, 10), layout="constrained")
         figure.suptitle(title, parse_math=False)
         costs, away, effort, joints = figure.subplots(4, 1)
+        for axes in (effort, joints):
+            axes.sharex(away)
         costs.semilogy(solution.costs, "o-", color=plots.BLUE, ms=4)
         costs.set_title("cost of each iteration")
+        costs.xaxis.set_major_locator(MaxNLocator(integer=True))
         costs.set_xlabel("iteration")
         costs.set_ylabel("cost")
         curves: list[Any] = []
@@ -73,16 +77,18 @@ def plot(
                 only = {"label": plots.literal(joint)} if name == motions[-1][0] else {}
                 if dof in states.driven:
                     own = us[:, states.driven.index(dof)]
-                    effort.step(time[:-1], own, style, where="post", color=colour)
+                    held = np.append(own, own[-1:])  # until the last knot
+                    effort.step(time, held, style, where="post", color=colour)
                 found = joints.plot(time, ways[:, dof], style, color=colour, **only)
                 named += found if only else []
-        for limit in np.unique(np.concatenate([problem.low, problem.high])):
-            if np.isfinite(limit):
-                effort.axhline(limit, color="black", lw=0.9, ls=(0, (1, 3)))
+        limits = np.unique(np.concatenate([problem.low, problem.high]))
+        limits = limits[np.isfinite(limits)]
+        for limit in limits:
+            effort.axhline(limit, color="black", lw=0.9, ls=(0, (1, 3)))
         away.set_title("what is missing of the placement")
         away.set_ylabel("distance [m], angle [rad]")
         away.legend(handles=curves, ncols=len(curves))
-        effort.set_title("torques and forces, dotted: limits")
+        effort.set_title("torques and forces" + ", dotted: limits" * bool(len(limits)))
         effort.set_ylabel("[N m], [N]")
         joints.set_title("joints" + ", and turns by their vectors" * bool(robot.quaternions))
         joints.set_ylabel("[rad], [m]")
