@@ -47,8 +47,13 @@ def write(
     size = float(np.abs(points).max())
     axes = scene.triad(*goal, GOAL * size)
     things.append(scene.still(f"goal of {one_line(link)}", axes))
-    moved = "planned" if driven is None else "driven"
-    facts = [f"{moved}; lines: way of {one_line(link)}, blue planned, red driven; axes: its goal"]
+    way = f"way of {one_line(link)}"
+    said = (
+        f"planned; line: {way}"
+        if driven is None
+        else f"driven; lines: {way}, blue planned, red driven"
+    )
+    facts = [f"{said}; axes: its goal"]
     q = shown[:, : robot.nq]
     found = scene.of_robot(robot, q, step * np.arange(len(q)), facts, things)
     view.write(found, path)
