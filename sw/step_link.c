@@ -152,9 +152,9 @@ static uint32_t word_at(const uint8_t *bytes, size_t at) {
 
 /* The words of a frame that has come, without its checksum: their count; 0 if it is damaged. */
 static size_t checked(struct step_link *link) {
-  size_t size = link->overlong == 0u ? decoded(link->received, link->count) : 0u;
+  size_t size = decoded(link->received, link->count);
   uint32_t crc = UINT32_MAX;
-  link->count = link->overlong = 0u;
+  link->count = 0u;
   if (size % BYTES != 0u || size < 2u * BYTES) {
     return 0u;
   }
@@ -186,10 +186,8 @@ static size_t receive(struct step_link *link, uint64_t end) {
       if (words != 0u) {
         return words;
       }
-      if (byte != 0u && link->count < sizeof link->received) {
+      if (byte != 0u && link->count < sizeof link->received) { /* else its checksum is wrong */
         link->received[link->count++] = byte;
-      } else if (byte != 0u) {
-        link->overlong = 1u;
       }
     }
     if (!fill(link, end)) {
@@ -455,7 +453,7 @@ enum step_link_status step_link_open(struct step_link *link, const char *port, u
   link->port = -1;
   link->again = link->refused = 0u;
   link->first = link->sent = link->last = link->operation = 0u;
-  link->count = link->overlong = link->at = link->came = 0u;
+  link->count = link->at = link->came = 0u;
   link->wait_ms = wait_ms == 0u ? STEP_LINK_WAIT_MS : wait_ms < MOST_WAIT_MS ? wait_ms : MOST_WAIT_MS;
   if (port == NULL) {
     errno = EINVAL;

@@ -59,7 +59,7 @@ struct step_link {
   uint32_t operation;           /* of the frame that is filled: place of its last one, 0: none */
   uint32_t last;                /* address of the last write */
   uint8_t received[STEP_LINK_BYTES]; /* since the last zero byte */
-  size_t count, overlong;
+  size_t count;
   uint8_t input[STEP_LINK_INPUT]; /* as it came, looked at up to `at` */
   size_t at, came;
 };

@@ -1,10 +1,9 @@
-"""A scenario or a robot's function on a board, and what a fresh board should be able to do."""
+"""A scenario or a robot's function on a board."""
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -20,14 +19,9 @@ from pymodel.hardware.cosim import robot as cosim_robot
 from pymodel.hardware.cosim import step as cosim_step
 from pymodel.hardware.cosim.calls import Calls
 from pymodel.hardware.link import LinkError
-from pymodel.hardware.places import robot_file as shipped_robot
-from pymodel.hardware.places import scenario_file as shipped_scenario
 from pymodel.hardware.scoreboard import Scoreboard
-from pymodel.machine.isa import Location, Machine
-from pymodel.mechanism import robot_file
-from pymodel.mechanism.reduction import reduced
+from pymodel.machine.isa import Machine
 from pymodel.mechanism.robot import Robot
-from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import engine_runs, robot_calls
 from pymodel.runs.engine_calls import Call, prepare_call
@@ -39,10 +33,6 @@ from pymodel.runs.session import finish
 from pymodel.runs.summary import Summary
 
 DONE, DIFFERS = 0, 1  # exit status
-#: What `board selftest` runs: scenarios with their steps, functions of a robot with their calls.
-SCENARIOS = (("double_pendulum", 1000), ("four_bar", 500))
-ROBOT, FUNCTIONS, CALLS = "iiwa14", ("ID", "FD"), 20
-MINUTE_S = 60.0
 
 
 def _scoreboard(asked: Asked) -> Scoreboard:
@@ -83,7 +73,7 @@ def run_board(asked: Asked) -> tuple[Summary | None, int]:
             run = engine_runs.prepare(engine.machine, [scenario], **algorithm)
         with run_folder(asked.out, scenario, 3 + asked.reference, asked.forces):
             start = time.monotonic()
-            outcome, (trajectory, stopped), wrong = _on_board(asked, engine, run, algorithm)
+            outcome, (trajectory, stopped), wrong = run_on_board(asked, engine, run, algorithm)
             seconds = time.monotonic() - start
             if trajectory is None:
                 print(wrong or f"{stopped}; the run ends there", file=sys.stderr)
@@ -125,10 +115,16 @@ def _line(engine: BoardEngine) -> str:
     return f"{engine.link.sent} frames, {engine.link.again} of them again"
 
 
-def _on_board(
+def run_on_board(
     asked: Asked, engine: BoardEngine, run: engine_runs.Run, algorithm: Mapping[str, Any]
 ) -> tuple[Any, Any, str]:
-    """A run: how it ended, trajectory and why it stopped, and what differs from the model."""
+    """A run: how it ended, trajectory and why it stopped, and what differs from the model.
+
+    Raises
+    ------
+    LinkError
+        If the board gives nothing back.
+    """
     found: list[Any] = []
     wrong = ""
     try:
@@ -171,7 +167,7 @@ def robot_on_board(
     """
     with connected(asked.port, asked.baud, asked.wait) as engine:
         _arithmetic(engine, asked)
-        call, calls, wrong = _calls(asked, engine, robot, asked.function, states)
+        call, calls, wrong = calls_on_board(asked, engine, robot, asked.function, states)
         figures = {
             "versions": {"pyserial": version("pyserial")},
             "words_compared": calls.words_compared,
@@ -186,9 +182,16 @@ def robot_on_board(
     return calls, call, figures, wrong
 
 
-def _calls(
+def calls_on_board(
     asked: Asked, engine: BoardEngine, robot: Robot, function: str, states: robot_calls.Table
 ) -> tuple[Call, Calls, str]:
+    """Calls of a robot's function: its program, what came, and what differs from the text.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to compute.
+    """
     kernel = recorded(robot, function)
     if not kernel.outputs:
         raise InputError(f"{function} of {robot.name}: all results are zero")
@@ -204,82 +207,3 @@ def _calls(
     except AssertionError as error:
         wrong = str(error)
     return call, calls, wrong
-
-
-# --- a fresh board --------------------------------------------------------------------------------
-
-
-def board(asked: Asked) -> int:
-    """What `hdca board selftest` does: all that a fresh board should, with a report.
-
-    Returns
-    -------
-    int
-        0, or 1 if anything differs from the model.
-    """
-    with connected(asked.port, asked.baud, asked.wait) as engine:
-        machine, fmt = engine.machine, engine.machine.fmt
-        print(f"engine   {machine.adders}+{machine.multipliers} lanes, {fmt.exp_w}/{fmt.man_w}")
-        print(f"         {machine.banks} banks of {machine.depth}, {machine.program_depth} words")
-        print(f"host     hdca {_own_version()}, pyserial {version('pyserial')}, {asked.port}")
-        end = time.monotonic() + MINUTE_S * asked.minutes
-        problems, first = 0, True
-        while first or time.monotonic() < end:
-            first = False
-            for name, part in _parts(asked, engine):
-                start = time.monotonic()
-                words, wrong = part()
-                problems += bool(wrong)
-                said = wrong or f"{words} words identical, {time.monotonic() - start:.2f} s"
-                print(f"{name:24} {said}", flush=True)
-        print(f"line     {_line(engine)}")
-    print(f"{problems} parts differ" if problems else "all identical")
-    return DIFFERS if problems else DONE
-
-
-def _own_version() -> str:
-    from pymodel.app.command import version as own
-
-    return own()
-
-
-Part = tuple[str, Callable[[], tuple[int, str]]]
-
-
-def _parts(asked: Asked, engine: BoardEngine) -> Sequence[Part]:
-    runs: list[Part] = [
-        (f"run {name}", partial(_run_part, asked, engine, name, steps)) for name, steps in SCENARIOS
-    ]
-    functions: list[Part] = [
-        (f"robot {ROBOT} {name}", partial(_robot_part, asked, engine, name)) for name in FUNCTIONS
-    ]
-    return [("registers", partial(_registers, engine)), *runs, *functions]
-
-
-def _registers(engine: BoardEngine) -> tuple[int, str]:
-    """Random bits into all registers, and back."""
-    machine, rng = engine.machine, np.random.default_rng()
-    depth = machine.contexts * machine.depth
-    places = [Location(bank, at) for bank in range(machine.banks) for at in range(depth)]
-    bits = rng.integers(1 << machine.fmt.width, size=len(places)).tolist()
-    wanted = dict(zip(places, bits, strict=True))
-    done(engine.write_registers(wanted))
-    found = done(engine.read_registers(places))
-    wrong = [place for place in places if found[place] != wanted[place]]
-    return len(places), f"{len(wrong)} registers differ, first {wrong[0]}" if wrong else ""
-
-
-def _run_part(asked: Asked, engine: BoardEngine, name: str, steps: int) -> tuple[int, str]:
-    scenario = load(shipped_scenario(name), steps)
-    options: dict[str, Any] = {"base": "ldl", "rebase": 0, "project": 0}
-    run = engine_runs.prepare(engine.machine, [scenario], **options)
-    outcome, _, wrong = _on_board(asked, engine, run, options)
-    return len(outcome.trace), wrong
-
-
-def _robot_part(asked: Asked, engine: BoardEngine, function: str) -> tuple[int, str]:
-    robot = reduced(robot_file.load(shipped_robot(ROBOT), snap=SNAP))
-    seed = int(np.random.default_rng().integers(1 << 31))
-    states = robot_calls.random_states(robot, function, CALLS, seed)
-    _, calls, wrong = _calls(asked, engine, robot, function, states)
-    return calls.words_compared, wrong

@@ -704,13 +704,16 @@ COMMANDS = (
     Command(
         "board",
         "Try all that a board should do, and compare every word with the model",
-        "pymodel.app.board_run:board",
+        "pymodel.app.selftest:board",
         (Argument("ACTION", "selftest", OneOf("selftest")),),
         (
             replace(PORT, used_by=(), needed=True),
             replace(BAUD, used_by=()),
             replace(WAIT, used_by=()),
             Option("minutes", "go on for so long, once at least", Whole(0, 10_000), "N", 0),
+            SEED,
+            Option("short", "a few steps, words and operands of each part"),
+            Option("report", "file for the report, JSON", str, "FILE", "build/selftest.json"),
         ),
         example={"ACTION": "selftest", "port": "/dev/ttyUSB0"},
     ),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pymodel.machine.c_driver import STRICT
-from pymodel.machine.isa import Location, Machine, Program
+from pymodel.machine.isa import Location, Machine, Program, Word
 from pymodel.machine.model import Twin
 from pymodel.machine.program_image import identity
 from pymodel.machine.registers import WORD_BYTES as BUS_BYTES
@@ -124,6 +124,10 @@ class RegisterFile:
         if name == "CTRL" and word == 2:
             self.trace, self.busy, self.status, self.twin.flags = [], 0, 0, 0
             return
+        if name == "STATUS":
+            self.status &= ~word
+            self.twin.flags &= ~(word >> 8)
+            return
         assert not self.busy, name
         if name == "CTRL":
             self.run()
@@ -144,6 +148,10 @@ class RegisterFile:
             self.moves += name == "FILE_ADDRESS"
             self.held[name] = word
 
+    def decoded(self, segment: range) -> list[Word]:
+        """The words that stand there."""
+        return [self.known[self.words[k]] for k in segment]
+
     def run(self) -> None:
         """The program whose words stand where the chosen row says."""
         row, held = self.rows[self.held["PROGRAM"]], self.held
@@ -155,9 +163,9 @@ class RegisterFile:
         if held["EVERY"]:
             special = row["SPECIAL_START"]
             segments.append(range(special, special + row["SPECIAL_LENGTH"]))
-        words = [self.known[self.words[k]] for segment in segments for k in segment]
+        words = [word for segment in segments for word in self.decoded(segment)]
         program = Program(self.machine, words, main=length, registers=[])
-        first, before, after = (row[f"TRACE_{x}"] for x in ("START", "BEFORE", "AFTER"))
+        first, before, after = (row.get(f"TRACE_{x}", 0) for x in ("START", "BEFORE", "AFTER"))
         traced = [self.list[k] for k in range(first, first + before + after)]
         self.trace += self.twin.run(
             program, held["STEPS"], held["EVERY"], held["SAVE"], traced[:before], traced[before:]

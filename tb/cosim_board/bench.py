@@ -24,10 +24,12 @@ OTHER = {
     "TRACE_REGISTERS": 64,
     "PROGRAMS": 4,
 }
+SELFTEST = ["board", "selftest", "--short", "--report", "build/cosim_board/selftest.json"]
 BENCH = bench(
     [
         Config("other", OTHER, {"command": [*command(STEPS), "--arith", "7/15"]}, SIMS),
         Config("c", LINE, {"c_steps": STEPS}, SIMS, nightly=SIMS),
+        Config("selftest", LINE, {"command": SELFTEST}, SIMS, nightly=SIMS),
         Config("fast", LINE, {"command": command(STEPS)}, SIMS, nightly=SIMS),
     ]
 )

@@ -105,7 +105,7 @@ def terminal(served: Callable[[bytes], bytes], babble: bytes = b"") -> Iterator[
     def serve() -> None:
         received = b""
         while not over.is_set():
-            if not select.select([board], [], [], LOOK_S if not babble else 0.001)[0]:
+            if not select.select([board], [], [], 0 if babble else LOOK_S)[0]:
                 _sent(board, babble)
                 continue
             *frames, received = (received + os.read(board, 4096)).split(link.DELIMITER)
