@@ -11,6 +11,7 @@ from pymodel.control.states import States
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.runs.robot_model import RobotModel
+from pymodel.tests.robots import ROBOTS
 
 KNOTS, STEP = 10, 0.05
 BODY = """<robot name="body"><link name="ground"/>
@@ -175,3 +176,20 @@ def test_a_horizon_recedes_with_noise_on_the_manifold(motion, reach):
         np.testing.assert_allclose(np.linalg.norm(driven.xs[:, own], axis=1), 1.0, atol=1e-9)
     left = np.linalg.norm(reach.missing(driven.xs), axis=1)
     assert left[-1] < 0.3 * left[0]
+
+
+def test_torques_act_on_what_is_driven():
+    """Three of a leg's five joints: columns of B, and motions, of these alone."""
+    robot = robot_file.load(ROBOTS / "closed_leg.urdf")
+    motion, rng = Motion(reduced(robot), STEP, "step"), np.random.default_rng(9)
+    driven = motion.states.driven
+    assert len(driven) == motion.nu == 3 and robot.nv == 5
+    x, us = rng.uniform(-1, 1, (2, motion.nx)), rng.uniform(-1, 1, (1, 3))
+    tau, model, free = motion.states.torques(us)[0], RobotModel(robot), np.full(3, np.inf)
+    A, B = motion.linearised(x, us)
+    by_x, by_u = model.step_derivatives(*np.split(x[0], 2), tau, STEP)
+    np.testing.assert_array_equal(A[0], by_x)
+    np.testing.assert_array_equal(B[0], by_u[:, driven])
+    xs, _ = motion.under(motion.open(us), x[0], np.ones(motion.lanes), -free, free)
+    after = np.concatenate(model.step(*np.split(x[0], 2), tau, STEP))
+    np.testing.assert_array_equal(xs[1, :, 0], after)
