@@ -57,11 +57,15 @@ def test_the_same_seed_drives_the_same_way(tmp_path):
 
 
 def test_torques_have_limits_of_their_own_and_robots_a_format(tmp_path):
+    assert run(tmp_path / "double", "--limit", "0.5,2") == mpc.DONE
+    double = json.loads((tmp_path / "double/summary.json").read_text())["costs"]
     assert run(tmp_path, "--limit", "0.5,2", "--arith", "8/17") == mpc.DONE
     table = robot_calls.read_table(tmp_path / "plan.csv")
     assert np.abs(table["tau0"]).max() <= 0.5 and np.abs(table["tau1"]).max() <= 2
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["arithmetic"] == "8/17" and summary["costs"][-1] < 0.1 * summary["costs"][0]
+    assert 0 < abs(summary["costs"][0] - double[0]) < 1e-3 * double[0]
+    assert abs(summary["costs"][-1] - double[-1]) < 0.01 * double[-1]
 
 
 BALL = """<robot name="pendulum"><link name="ground"/>
