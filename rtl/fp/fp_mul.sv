@@ -65,11 +65,9 @@ module fp_mul #(
   localparam int EXPONENT_W = EXP_W + 1;
 
   // Registered cuts: bit 0 is behind the ports, bit i behind section i, the last one the output.
-  // That behind the products can lie in the device's multipliers, so that their operands come
-  // from registers of the fabric, near what chooses these.
   localparam logic [5:0] CUT =
       STAGES == 1 ? 6'b100000 :
-      STAGES == 2 ? 6'b100010 :
+      STAGES == 2 ? 6'b100100 :
       STAGES == 3 ? 6'b101010 :
       STAGES == 4 ? 6'b111010 :
       STAGES == 5 ? 6'b111011 :

@@ -33,11 +33,13 @@ class Build(NamedTuple):
     datapaths: int
     fmt: FloatFormat
     rare_logic: int
+    add_stages: int = Machine().add_stages
 
     @property
     def config(self) -> str:
         """The name of its measurement."""
         words = [f"{LANES}+{LANES} lanes, C {CONTEXTS}, V {self.datapaths}"]
+        words += [f"ADD_STAGES {self.add_stages}"] * (self.add_stages != Machine().add_stages)
         words += ["rare logic"] * self.rare_logic
         words += [arithmetic(self.fmt)] * (self.fmt != BINARY32)
         return ", ".join(words)
@@ -56,6 +58,7 @@ class Build(NamedTuple):
             LANES,
             contexts=CONTEXTS,
             datapaths=self.datapaths,
+            add_stages=self.add_stages,
             rare_logic=self.rare_logic,
             fmt=Format(*self.fmt),
             **STREAMS,
@@ -66,6 +69,7 @@ class Build(NamedTuple):
 
 BUILDS = (
     Build(1, BINARY32, 0),
+    Build(1, BINARY32, 0, add_stages=5),
     Build(2, BINARY32, 0),
     Build(4, BINARY32, 1),
     Build(1, (8, 17), 0),
@@ -81,6 +85,7 @@ def against(found: float, goal: float, form: str) -> str:
 def _cells(build: Build, row: Row | None) -> Iterator[str]:
     words = build.words
     yield from (str(build.datapaths), arithmetic(build.fmt))
+    yield str(build.add_stages)
     yield "logic" if build.rare_logic else "multipliers"
     yield from (str(words), str(build.dsp))
     if row is None or not row["fmax_mhz"]:
@@ -102,6 +107,7 @@ def by_format(rows: Rows) -> str:
     head = (
         "datapaths",
         "format",
+        "ADD_STAGES",
         "rare units",
         "words",
         "DSP48E1",

@@ -8,8 +8,6 @@ in the netlist that Yosys writes as JSON and nextpnr reads. Nothing else changes
   become its register. Behind a multiplier a second rank of them becomes the pipeline register.
 - Input of a multiplier: all bits of both factors come from flip-flops, or are constant. It gets
   registers of its own for what stands before these; the flip-flops stay where others read them.
-  Not behind much logic (`LEVELS`) if it has a register at its output, which makes it fast enough:
-  the wire to the multiplier is a long one, and would come on top of that logic.
 
 All these flip-flops have the clock of the cell, rising, one enable or none, no set or reset, and
 start at 0, as those inside do. A constant 1 at an input arrives there with the first clock edge:
@@ -30,8 +28,6 @@ FLIP_FLOP, MULTIPLIER, MEMORY = "TRELLIS_FF", "MULT18X18D", "DP16KD"
 FACTOR_W, PRODUCT_W, MEMORY_W = 18, 36, 18
 #: DATA_WIDTH_A of a memory whose one read port are the outputs of both.
 WIDE = 36
-#: Cells between registers and inputs of a multiplier that has a register at its output.
-LEVELS = 2
 LOW, HIGH = "0", "1"
 REGISTERS = ("INPUTA", "INPUTB", "INPUTC", "PIPELINE", "OUTPUT")  # of a multiplier
 
@@ -210,20 +206,6 @@ def _rank_before(net: _Netlist, ports: Mapping[str, Bit]) -> tuple[Control, dict
     return control, {port: _one(cell, "DI", LOW) for port, cell in cells.items()}
 
 
-def _deeper_than(net: _Netlist, bit: Bit, levels: int) -> bool:
-    """Whether more cells than these stand between registers, or ports, and a net."""
-    cell = net.cells.get(net.driver.get(bit, ""))
-    if cell is None or cell["type"] in (FLIP_FLOP, MULTIPLIER, MEMORY):
-        return False
-    inputs = (
-        source
-        for port, bits in cell["connections"].items()
-        if cell["port_directions"][port] == "input"
-        for source in bits
-    )
-    return levels == 0 or any(_deeper_than(net, source, levels - 1) for source in inputs)
-
-
 def _fold_multiplier(net: _Netlist, name: str, folded: Folded) -> None:
     cell = net.cells[name]
     value = cell["parameters"]
@@ -241,12 +223,7 @@ def _fold_multiplier(net: _Netlist, name: str, folded: Folded) -> None:
         folded.outputs += place == "OUTPUT"
         folded.pipelines += place == "PIPELINE"
     before = _rank_before(net, _outputs(cell, "A", FACTOR_W) | _outputs(cell, "B", FACTOR_W))
-    far = (
-        all_of is not None
-        and before is not None
-        and any(_deeper_than(net, bit, LEVELS) for bit in before[1].values())
-    )
-    if before is not None and not far and all_of in (None, before[0]):
+    if before is not None and all_of in (None, before[0]):
         all_of = before[0]
         for port, bit in before[1].items():
             net.connect(name, port, bit)

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from scripts.evidence.cost.fold import LEVELS, Folded, fold
+from scripts.evidence.cost.fold import Folded, fold
 
 CLOCK, ENABLE = 2, 3
 FACTOR_W, PRODUCT_W, WORDS = 18, 36, 4
@@ -230,23 +230,6 @@ def test_ranks_around_a_multiplier(before, behind, enable):
     assert (folded.outputs, folded.pipelines) == (min(behind, 1), int(behind > 1))
     assert folded.flip_flops == PRODUCT_W * inside
     assert len(of_type(module, "TRELLIS_FF")) == PRODUCT_W * (before + behind - inside)
-
-
-@pytest.mark.parametrize("levels", [LEVELS, LEVELS + 1])
-@pytest.mark.parametrize("behind", [0, 1])
-def test_much_logic_before_a_registered_multiplier(levels, behind):
-    """Its input registers stay near that logic, if there is a register at its output."""
-    net = Netlist()
-    a, b = net.input("a", FACTOR_W), net.registers(net.input("b", FACTOR_W))
-    for _ in range(levels):
-        a = net.inverted(a)
-    product = net.multiplier(net.registers(a), b)
-    for _ in range(behind):
-        product = net.registers(product)
-    net.port("p", "output", product)
-    folded, _ = same_behaviour(net.json(), 1 + behind)
-    assert folded.inputs == int(not behind or levels <= LEVELS)
-    assert folded.outputs == behind
 
 
 def test_registers_that_others_read_stay():
