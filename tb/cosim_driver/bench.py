@@ -18,7 +18,7 @@ BENCH = Bench(
             rtl_parameters(Machine()) | {"TRACE_DEPTH": TRACE_DEPTH},
             {"steps": 8, "functions": ["ID", "M"], "calls": 6},
             nightly=("icarus",),
-            daily={"steps": 4, "calls": 3},
+            daily={"calls": 3},
         ),
     ],
 )
