@@ -271,14 +271,18 @@ def test_count_prints_all_functions(capsys):
     assert rows[1] == "| FD | factors | 438 | 369 | 5 | 6 | 194 |"
     assert "7 degrees of freedom" in err and "rounded" in err
     assert "snap 1e-05: inverse dynamics take 414 operations, without it 612" in err
-    options = ["--floating", "--parameters-as-data", "--link", "iiwa_link_7"]
-    assert main(["count", IIWA, *options]) == 0
-    assert "iiwa14: 13 degrees of freedom, floating base, parameters as data" in " ".join(
-        (out := capsys.readouterr().out).split()
-    )
-    assert "Jbody" in out and "drk4" not in out
     assert main(["count", "--floating"]) == 2
     assert "only for a robot file" in capsys.readouterr().err
+
+
+@pytest.mark.nightly
+def test_count_takes_a_floating_base_and_a_link(capsys):
+    options = ["--floating", "--parameters-as-data", "--link", "left_tip"]
+    assert main(["count", str(ROBOTS / "gripper.urdf"), *options]) == 0
+    assert "gripper: 8 degrees of freedom, floating base, parameters as data" in " ".join(
+        (out := capsys.readouterr().out).split()
+    )
+    assert "Jbody" in out and "drk4" in out
 
 
 def test_a_robot_is_one_by_what_its_file_holds(capsys):
