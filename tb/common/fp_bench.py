@@ -122,7 +122,7 @@ class FloatBench(Bench):
         random = RandomConfigs(
             legal,
             count=RANDOM_FORMATS,
-            daily=1,
+            daily=0,
             settings={"vectors": {"icarus": RANDOM_VECTORS}, "most": RANDOM_VECTORS},
             constants=unit_params | {"LANES": depths},
         )

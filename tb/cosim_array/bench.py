@@ -94,7 +94,17 @@ BENCH = array.bench(
             rtl_parameters(SEGMENTED),
             {"jobs": [SEGMENTS], "stalls": 0.3, "quick": True},
             VERILATOR,
-            daily={"jobs": [calls("iiwa14", ["dFD"], rows=32) | {"chained": True}]},
+            nightly=VERILATOR,
+        ),
+        Config(
+            "few-segments",
+            rtl_parameters(replace(NARROW, scratch_depth=1024)),
+            {
+                "jobs": [calls("iiwa14", ["dFD"], rows=32) | {"chained": True}],
+                "stalls": 0.3,
+                "quick": True,
+            },
+            VERILATOR,
         ),
         Config(
             "ensembles",

@@ -62,7 +62,7 @@ BENCH = step.bench(
             long=True,
             nightly=VERILATOR,
         ),
-        Config("short", rtl_parameters(DEFAULT), {"runs": SHORT}, ICARUS),
+        Config("short", rtl_parameters(DEFAULT), {"runs": SHORT}, ICARUS, nightly=ICARUS),
         Config(
             "half",
             rtl_parameters(replace(ROOMY, fmt=Format(5, 10))),

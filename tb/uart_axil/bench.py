@@ -5,7 +5,7 @@ from pymodel.hardware.configs import Config
 
 CLOCK_HZ = 100_000_000  # that is simulated
 
-DAILY = 2  # rounds in `make test`
+DAILY = 3  # rounds in `make test`
 ICARUS = ("icarus",)  # at night: by day Verilator has the link at another rate
 
 

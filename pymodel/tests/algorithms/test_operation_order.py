@@ -92,6 +92,7 @@ def test_every_phase_is_pinned():
     assert list(PINNED) == phases, f"a new phase? {COMMAND} writes it"
 
 
+@pytest.mark.nightly
 def test_every_operation_of_the_text_is_in_a_phase():
     """All lines of pymodel/algorithms that add, subtract or multiply run while they record."""
     left = {

@@ -48,6 +48,7 @@ def test_a_page_shows_what_was_driven_its_way_and_the_goal(tmp_path):
     np.testing.assert_allclose(np.reshape(moving["position"], (-1, 3)), way, rtol=0, atol=1e-12)
 
 
+@pytest.mark.nightly
 def test_the_same_seed_drives_the_same_way(tmp_path):
     motions = []
     for name in "ab":

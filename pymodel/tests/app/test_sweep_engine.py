@@ -22,6 +22,7 @@ def called(tmp_path, *words):
     return main(["sweep", FILE, "--workers", "0", "--out", str(tmp_path / "one.csv"), *words])
 
 
+@pytest.mark.nightly
 def test_rows_of_the_rtl_are_those_of_the_model(tmp_path, capsys):
     """With another mass, what does not run, what stops, and another program in one simulation."""
     vary = [word for key, values in VARY.items() for word in ("--vary", f"{key}={values}")]

@@ -62,6 +62,7 @@ def in_range(fmt, bits):
 # --- values ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(every=5)
 @every_format
 def test_values_and_flags(fmt):
     """Within the bound of the exact values; in the 8-bit formats correctly rounded, all of them."""

@@ -146,6 +146,7 @@ def test_a_chain_has_the_columns_of_the_kernel(seed, floating):
     assert all(row[key].bits & ~ARRAY.fmt.sign_mask == 0 for key in row.keys() - kernel.outputs)
 
 
+@pytest.mark.nightly
 def test_atlas_in_few_words():
     machine = Machine(8, 8, contexts=8, in_depth=2, out_depth=2)
     chain = chained(reduced(load(ROBOTS / "atlas.urdf", floating=True, snap=SNAP)))

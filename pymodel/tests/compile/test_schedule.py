@@ -37,6 +37,7 @@ def test_cycles_of_the_demos(name, adders, contexts, most):
     assert program.main <= 1.1 * low["both"]
 
 
+@pytest.mark.nightly(every=4)
 @pytest.mark.parametrize(
     ("function", "most"), [("ID", 44), ("FD", 75), ("dID", 134), ("diFD", 215), ("dFD", 245)]
 )

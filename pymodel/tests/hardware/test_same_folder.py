@@ -27,6 +27,7 @@ def build_in(place):
     return build_folder(BENCH.task(CONFIG, SIMULATOR, 1, place=place))
 
 
+@pytest.mark.nightly
 def test_one_waits_until_the_other_has_ended():
     place = "-waits"
     build = build_in(place)

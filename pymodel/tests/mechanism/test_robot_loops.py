@@ -166,6 +166,7 @@ def test_derivatives_as_pinocchio(arms, shared):
         assert np.abs((ours_d - theirs_d) @ dqd).max() < SAME * np.abs(theirs_d @ dqd).max()
 
 
+@pytest.mark.nightly(every=4)
 @pytest.mark.parametrize(
     ("kind", "floating", "mimic"),
     [
@@ -210,6 +211,7 @@ def test_loops_stay_closed(arms, kind):
     assert 7 < size[0] / size[1] < 9
 
 
+@pytest.mark.nightly(every=3)
 @pytest.mark.parametrize("kind", [POINTS, HINGE, WELD])
 def test_derivatives_are_those_of_differences(arms, kind):
     """With Baumgarte's gains."""
@@ -468,6 +470,7 @@ def test_functions_that_a_robot_has_not(tmp_path, capsys):
     assert not (tmp_path / "o").exists()
 
 
+@pytest.mark.nightly(every=3)
 @pytest.mark.parametrize(
     ("kind", "shared", "floating"),
     [(POINTS, False, False), (HINGE, True, True), (WELD, False, False)],

@@ -144,6 +144,7 @@ def thin_governor(q, share, rate):
     return with_kept_rows(replace(scenario, **changes))
 
 
+@pytest.mark.nightly(every=4)
 @pytest.mark.parametrize("integrator", ["rk4", "Radau", "BDF"])
 @pytest.mark.parametrize(
     ("q", "share", "rate"), [(0.9, 1e-4, 0.5), (0.6, 1e-7, 1.0), (1.1, 0.0, -1.0)]

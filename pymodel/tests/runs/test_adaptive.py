@@ -80,6 +80,7 @@ PASSED_OVER = [
 ]
 
 
+@pytest.mark.nightly(every=4)
 @pytest.mark.parametrize(("pulse", "solver"), PASSED_OVER)
 def test_a_short_pulse_is_not_passed_over(tmp_path, pulse, solver):
     torque, impulse = PULSES[pulse]

@@ -33,6 +33,7 @@ def run(scenario):
     return simulate(scenario)
 
 
+@pytest.mark.nightly
 def test_a_gif_of_a_tree_with_loops(scenario, run, tmp_path):
     path = animate(run, scenario, tmp_path / "loops.gif")
     assert path.stat().st_size < 1_000_000

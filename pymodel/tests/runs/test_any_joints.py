@@ -56,6 +56,7 @@ def assert_same(got, want):
     assert (got.condition, got.flags) == (want.condition, want.flags)
 
 
+@pytest.mark.nightly(every=4)
 @pytest.mark.parametrize("options", [{"rebase": 3, "project": 0}, {"project": 4}])
 def test_native_code_and_engine_have_the_bits_of_the_model(scenario, options, tmp_path):
     options = options if scenario.loops else {}

@@ -43,6 +43,7 @@ def test_a_second_is_that_of_pinocchio(robot):
     assert largest_difference(loop, "tau", found, expected) < SAME * tau
 
 
+@pytest.mark.nightly
 def test_float32_follows_float64():
     loop = bent(IIWA)
     found, exact = motion(loop, BitExact()), motion(loop, Float64())

@@ -72,6 +72,7 @@ def test_what_is_conserved(what):
 MOVING = {"step": 2e-3, "end": 0.4, "integrator": "rk4"}
 
 
+@pytest.mark.nightly(every=3)
 @pytest.mark.parametrize("what", ["a damper inside", "a motor inside", "a spring inside"])
 def test_runs_keep_it(what):
     scenario, names = FOUND[what]

@@ -115,6 +115,7 @@ def test_rebased_loops_with_other_integrators(integrator):
     check(ROOMY, [scenario("general_four_bar", integrator=integrator)], rebase=2)
 
 
+@pytest.mark.nightly(every=4)
 @pytest.mark.parametrize(
     ("name", "rebase", "integrator"),
     [
@@ -196,6 +197,7 @@ def test_formats(fmt):
     check(dataclasses.replace(ROOMY, fmt=fmt), [slow])
 
 
+@pytest.mark.nightly
 def test_interleaved_systems_are_independent():
     systems = [scenario("double_pendulum"), scenario("five_bar"), scenario("general_chain_2")]
     mixed, _ = check(ROOMY, systems, rebase=2)

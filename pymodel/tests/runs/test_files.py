@@ -213,6 +213,7 @@ def test_numbers_that_are_not_finite_are_refused_by_name(tmp_path, scenario, exa
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.nightly(every=2)
 @pytest.mark.parametrize("shape", ["chain", "tree"])
 @pytest.mark.usefixtures("drawn")
 def test_many_joints_and_trees_can_be_drawn(tmp_path, shape):

@@ -371,6 +371,7 @@ def test_of_another_mechanism(tmp_path):
         plot_forces(joint_forces(scenario, run), other)
 
 
+@pytest.mark.nightly
 def test_a_run_with_forces(tmp_path, capsys, monkeypatch):
     """Of a run in float32: the files, the summary, the picture drawn again."""
     path = str(SCENARIOS / "slider_crank.toml")

@@ -117,6 +117,7 @@ def test_an_angle_of_a_formula_that_is_too_large():
     )
 
 
+@pytest.mark.nightly
 def test_a_singular_posture():
     """The rhombus with gravity along -y goes flat."""
     scenario = shipped("four_bar", steps=2800, gravity=(0.0, -9.80665))

@@ -240,6 +240,7 @@ def test_a_legend_that_is_too_high_stands_beside():
     assert box.x0 >= axes.get_window_extent().x1
 
 
+@pytest.mark.nightly(every=3)
 @pytest.mark.parametrize("name", ["bennett", "every joint", "ball chain"])
 def test_a_mechanism_in_space_fills_its_panel(name):
     if name == "bennett":

@@ -202,6 +202,7 @@ def test_native_code_is_built_once_for_a_robot(rng, monkeypatch):
     assert built == ["float64", "5/10"] * 2
 
 
+@pytest.mark.nightly
 def test_what_is_kept_goes_with_the_robot(rng):
     model = RobotModel(urdf.load(IIWA), "float32", "native")
     model.forward_dynamics(*rng.uniform(-1, 1, (3, 7)))

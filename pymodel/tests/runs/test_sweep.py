@@ -756,6 +756,7 @@ def is_running(process):
         return False
 
 
+@pytest.mark.nightly
 @pytest.mark.reads("docs/sweeps.md")  # whose recipe it follows
 def test_a_scheduler_with_tls(tmp_path):
     """Whoever has no certificate of its authority is told that."""
@@ -789,6 +790,7 @@ def certificates(folder):
     return both | {"tls_ca_file": cert, "require_encryption": True}
 
 
+@pytest.mark.nightly(every=2)
 @pytest.mark.parametrize(
     ("number", "name"), [(signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")]
 )

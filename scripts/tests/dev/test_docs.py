@@ -93,7 +93,7 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.nightly(every=2)
+@pytest.mark.nightly(every=3)
 @pytest.mark.rtl_of()
 @pytest.mark.parametrize(("path", "code"), EXAMPLES)
 def test_examples_run(path, code):

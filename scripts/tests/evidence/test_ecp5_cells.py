@@ -62,6 +62,7 @@ def models(folder, **changes):
     return found
 
 
+@pytest.mark.nightly
 def test_models_do_what_the_rtl_does(mapped, tmp_path):
     cells, files = mapped
     ecp5_cells.check_cells(cells)

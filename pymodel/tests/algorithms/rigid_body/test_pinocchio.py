@@ -17,7 +17,7 @@ SAME = 1e-12  # relative to the largest entry of all states
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.nightly("iiwa14-fixed", "hyq-floating")
+@pytest.mark.nightly("hyq-floating")
 def test_functions_as_pinocchio(name, floating):
     robot = load(ROBOTS / f"{name}.urdf", floating)
     small, rng = reduced(robot), np.random.default_rng(9)

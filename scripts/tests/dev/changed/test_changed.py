@@ -241,6 +241,7 @@ def test_a_test_of_the_model_that_reads_what_is_no_input_of_it_is_red():
             judging.send(None)
 
 
+@pytest.mark.nightly
 @pytest.mark.rtl_of()
 def test_what_passed_as_it_is_does_not_run_again(tmp_path):
     passed = tmp_path / "passed.json"

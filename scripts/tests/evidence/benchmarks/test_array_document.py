@@ -61,6 +61,7 @@ def test_a_page_without_clocks_replaces_none(monkeypatch):
         array_document.from_results()
 
 
+@pytest.mark.nightly
 def test_what_was_not_placed_has_no_rate():
     text = document([row("ID", "iiwa14", **MISSING), row("four_bar", None, **MISSING)])
     assert "No shape was placed." in text

@@ -61,6 +61,7 @@ def test_document_holds_every_top_and_goal(monkeypatch, tmp_path, points):
     assert "measurements were not made" not in text
 
 
+@pytest.mark.nightly
 def test_clocks_of_folded_tops_are_told_with_their_median():
     placed = {"fmax_mhz_of_seeds": [91.0, 86.0, 88.5], "moved": {"flip_flops": 266}}
     row = next(x for x in measured_rows() if x["config"] == "2+2 lanes" and x["family"] == "ecp5")

@@ -211,6 +211,7 @@ def broken(folder, file, right, wrong):
     return Campaign(dataclasses.replace(SMALL, sources=sources), 1, folder / "rows")
 
 
+@pytest.mark.nightly(every=2)
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
