@@ -243,7 +243,8 @@ def simulate(
             signals=device.public,
             writable=device.writable,
             code_coverage=task.code_coverage,
-            long=task.long,
+            # The code of a netlist is so much that the compiler takes longest.
+            long=task.long and not task.netlist,
             toplevel=toplevel,
             module=task.module,
             python_search=[str(PACKAGE.parent)],

@@ -191,7 +191,7 @@ def test_bad_input_is_one_line_and_status_2(kind, capsys):
     assert not Path("out.csv").exists()
 
 
-@pytest.mark.nightly(every=4)
+@pytest.mark.nightly(every=7)
 @pytest.mark.parametrize("function", [*FUNCTIONS, "FK", "energy", "com", "Y"])
 @pytest.mark.parametrize("option", [["--damping"], ["--armature", "0.1"], ["--friction", "0.2"]])
 def test_options_that_change_nothing_are_refused(function, option, capsys):
@@ -261,6 +261,7 @@ def test_bad_robots_are_one_line_and_status_2(capsys):
     assert capsys.readouterr().err.startswith("none.urdf: cannot read")
 
 
+@pytest.mark.nightly
 def test_count_prints_all_functions(capsys):
     assert main(["count", IIWA, "--snap", "1e-5", "--markdown"]) == 0
     out, err = capsys.readouterr()

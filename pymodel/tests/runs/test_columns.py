@@ -123,7 +123,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
 @pytest.mark.parametrize("kind", ["model", "engine"])
-@pytest.mark.nightly("engine")
+@pytest.mark.nightly
 def test_memory_of_a_long_run(tmp_path, kind):
     """At most 120 bytes a row, where run, twin, reference and forces have 88 each and 72."""
     peaks, rows = [], (30_000, 90_000)

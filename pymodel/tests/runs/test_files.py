@@ -231,6 +231,7 @@ def test_without_the_mechanism_there_is_no_overview(tmp_path, exact):
     assert [path.name for path in paths] == list(pictures.FILES[:2])
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("drawn")
 def test_replot(tmp_path, scenario, exact):
     finish(scenario, exact, tmp_path, twin=shifted(exact, "kinetic", 3, 1e-3))

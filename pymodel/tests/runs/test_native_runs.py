@@ -297,7 +297,7 @@ def test_many_at_once(monkeypatch, name, options, arithmetic):
 
 
 @pytest.mark.parametrize("shape", ["left", "right"])
-@pytest.mark.nightly("left")
+@pytest.mark.nightly
 def test_systems_of_any_depth_run_at_once(shape):
     """Whether two have the same structure is asked without going down their trees."""
     pendulum = shipped("double_pendulum")

@@ -46,7 +46,7 @@ def test_names_and_sizes():
         model.count("IK")
 
 
-@pytest.mark.nightly("batch1")
+@pytest.mark.nightly
 @pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
 def test_results_have_the_batch_of_the_arguments(iiwa, rng, batch):
     q, qd, x = rng.uniform(-1, 1, (3, *batch, 7))

@@ -79,6 +79,7 @@ def test_models_do_what_the_rtl_does(mapped, tmp_path):
     assert "1000 cycles are the same" in said
 
 
+@pytest.mark.nightly
 def test_a_wrong_model_is_found(mapped, tmp_path):
     changes = {"DP16KD": ("{address[2:1], 1'b0}", "{address[1], 2'b00}")}
     files = [*mapped[1], *models(tmp_path, **changes), MAPPED, BENCH]
