@@ -27,6 +27,7 @@ from pymodel.machine.registers import STEP_ENGINE
 from pymodel.runs.input_error import InputError
 
 BAUD = 3_000_000
+BYTE_BITS = 10  # with start and stop bit
 ID, MAJOR_AT = int.from_bytes(b"STEP", "big"), 16
 FIRST = ("ID", "VERSION", "CONFIG")  # registers that stand behind one another
 #: Registers with a parameter of the module each, and its name.
@@ -49,6 +50,11 @@ class SerialPort:
     name, baud
         Of the port.
 
+    Attributes
+    ----------
+    byte_s
+        How long a byte takes.
+
     Raises
     ------
     InputError
@@ -57,11 +63,16 @@ class SerialPort:
 
     def __init__(self, name: str, baud: int) -> None:
         self.name = name
+        self.byte_s = BYTE_BITS / baud
         try:
             self._serial = serial.Serial(name, baud, exclusive=True)
         except (OSError, ValueError) as error:  # serial's own are both
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError(f"--port {name}: cannot be opened: {reason}") from None
+
+    def now(self) -> float:
+        """The time in seconds."""
+        return time.monotonic()
 
     def write(self, data: bytes) -> None:
         """Send bytes."""

@@ -27,7 +27,9 @@ GREETING = VERSION << VERSION_AT | WINDOW << WINDOW_AT | FRAME_WORDS  # what ans
 ROOM, ANSWER_ROOM = FRAME_WORDS - 2, FRAME_WORDS - 4
 WAIT_S = 0.25  # without a byte, before a frame is sent again; twice as long each time
 TRIES = 5
-MOST_NOISE = 1 << 14  # bytes that hold no frame
+#: Bytes of a frame on the line at most, with its delimiter, and of all that may be there at once.
+FRAME_BYTES = WORD_BYTES * FRAME_WORDS + 4
+LINE_BYTES = 2 * WINDOW * FRAME_BYTES
 
 
 #: Of :func:`c_header`: name, number, what it is.
@@ -61,6 +63,13 @@ class LinkError(Error):
 
 class Port(Protocol):
     """A line of bytes."""
+
+    @property
+    def byte_s(self) -> float:
+        """How long a byte takes, in seconds."""
+
+    def now(self) -> float:
+        """The time in seconds, from any moment on, while bytes come and go."""
 
     def write(self, data: bytes) -> None:
         """Send bytes; they may be on their way when it returns."""
@@ -229,7 +238,8 @@ class Link:
                 self.again += sent < most_sent
                 sent += 1
                 most_sent = max(sent, most_sent)
-            words = self._receive(self.wait_s * 2**tries)
+            header = kind << KIND_AT | (first + len(answers)) % SEQUENCES
+            words = self._receive(header, self.wait_s * 2**tries)
             if words is None:
                 tries += 1
                 if tries == TRIES:
@@ -238,27 +248,33 @@ class Link:
                     raise LinkError(f"the board does not answer {what}")
                 sent = len(answers)
                 self._port.write(DELIMITER)
-            elif words[0] == kind << KIND_AT | (first + len(answers)) % SEQUENCES:
-                answers.append(words[1:])
+            else:
+                answers.append(words)
                 tries = 0
         self._next = (first + len(frames)) % SEQUENCES
         return answers
 
-    def _receive(self, wait_s: float) -> list[int] | None:
-        """The next frame that is whole; None if none comes."""
-        noise = 0
-        while noise < MOST_NOISE:
+    def _receive(self, header: int, wait_s: float) -> list[int] | None:
+        """What stands behind the first word of the frame that begins with it.
+
+        None if the line is silent for so long, or brings other things for so long and the time that
+        all that may be on the line takes there.
+        """
+        end = self._port.now() + wait_s + LINE_BYTES * self._port.byte_s
+        while (left := end - self._port.now()) > 0:
             block, delimiter, rest = self._received.partition(DELIMITER)
-            if not delimiter:
-                data = self._port.read(wait_s)
-                if not data:
-                    return None
-                noise += len(data)
-                self._received += data
+            if delimiter:
+                self._received = rest
+                words = decode(bytes(block)) if block else None
+                if words and words[0] == header:
+                    return words[1:]
                 continue
-            self._received = rest
-            if block and (words := decode(bytes(block))):
-                return words
+            if len(self._received) > FRAME_BYTES:  # no frame
+                self._received.clear()
+            data = self._port.read(min(wait_s, left))
+            if not data:
+                return None
+            self._received += data
         return None
 
 

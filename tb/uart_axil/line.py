@@ -6,6 +6,7 @@ import cocotb
 import numpy as np
 from cocotb.task import bridge, resume
 from cocotb.triggers import Event, SimTimeoutError, with_timeout
+from cocotb.utils import get_sim_time
 
 from pymodel.hardware.link import DELIMITER, Link
 from pymodel.hardware.serial_pins import SerialPins
@@ -52,6 +53,10 @@ class Line:
 
     # --- the host's side, called in its thread ---------------------------------------------------
 
+    def now(self) -> float:
+        """The simulation's time in seconds."""
+        return resume(self._now)()
+
     def write(self, data: bytes) -> None:
         """Send bytes."""
         resume(self._post)(data)
@@ -65,6 +70,9 @@ class Line:
     async def host(self, function: str, *arguments: Any) -> Any:
         """Call a function of the link."""
         return await bridge(getattr(self.link, function))(*arguments)
+
+    async def _now(self) -> float:
+        return get_sim_time("sec")
 
     async def _post(self, data: bytes) -> None:
         self._queue += data

@@ -119,6 +119,37 @@ def test_what_is_no_board(host, files, answer, babble, wanted):
     assert time.monotonic() - start < LIMIT_S / 2
 
 
+#: A line that always has a byte for the host: a pseudo-terminal has moments without one.
+FLOOD = """#define _DEFAULT_SOURCE
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+static inline int flood_poll(struct pollfd *port, nfds_t count, int wait) {
+  (void)count;
+  (void)wait;
+  port->revents = port->events;
+  return 1;
+}
+static inline ssize_t flood_read(int port, void *bytes, size_t size) {
+  (void)port;
+  memset(bytes, 1, size);
+  return (ssize_t)size;
+}
+#define poll flood_poll
+#define read flood_read
+"""
+
+
+def test_a_line_that_never_pauses(files, tmp_path):
+    """The deadline ends it, not a moment without a byte."""
+    flood = tmp_path / "flood.h"
+    flood.write_text(FLOOD)
+    host = build_host(ROOT / "sw", tmp_path, "-include", str(flood))
+    with terminal(lambda frame: b"") as port:
+        status, printed, complained = said(host, port, BAUD, *files, 5)
+    assert (status, printed, complained) == (2, "", f"{port}: {NOBODY}\n")
+
+
 def test_a_board_that_falls_silent(host, files):
     """Its frames are sent again, five times in all; then the host says so."""
     registers, tries = engine(), []

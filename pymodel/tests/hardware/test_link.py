@@ -125,3 +125,43 @@ def test_nobody_answers(capsys):
         os.close(host)
     error = capsys.readouterr().err
     assert error == f"--port {name}: the board does not answer in 5 tries\n"
+
+
+class Trickle:
+    """A port whose other end sends some bytes again and again, each within the host's patience."""
+
+    byte_s = 1e-5
+
+    def __init__(self, data, pause_s):
+        self.time, self.tries = 0.0, 0
+        self._data, self._pause_s, self._at = data, pause_s, 0
+
+    def now(self):
+        return self.time
+
+    def write(self, data):
+        self.tries += data != link.DELIMITER
+
+    def read(self, seconds):
+        assert 0 < seconds
+        self.time += min(seconds, self._pause_s)
+        if seconds < self._pause_s:
+            return b""
+        self._at += 1
+        return self._data[self._at % len(self._data) :][:1]
+
+
+#: A whole answer to nobody's question.
+STALE = link.DELIMITER + encode([link.ACCESS << link.KIND_AT | 3, 0])
+
+
+@pytest.mark.parametrize("data", [b"\x01", b"\x00", bytes(range(256)), STALE])
+@pytest.mark.parametrize("pause_s", [0.02, 0.2])
+def test_a_line_that_trickles_is_given_up(data, pause_s):
+    """A byte that comes renews no patience: each try ends, and so do all."""
+    port = Trickle(data, pause_s)
+    with pytest.raises(link.LinkError, match=r"the board does not answer in 5 tries$"):
+        link.Link(port).hello()
+    tries = [link.WAIT_S * 2**n + link.LINE_BYTES * port.byte_s for n in range(link.TRIES)]
+    assert port.tries == link.TRIES
+    assert port.time == pytest.approx(sum(tries))

@@ -3,8 +3,10 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
+from pymodel.app import selftest
 from pymodel.app.command import main
 from pymodel.app.selftest import UNITS
 from pymodel.machine.isa import Machine, Program
@@ -142,3 +144,43 @@ def test_a_board_that_falls_silent(tested):
     assert status == 1 and parts and not report["identical"]
     assert last["name"] == "line" and last["differs"].startswith("the board does not answer")
     assert "the board does not answer" in printed.err
+
+
+class Clock:
+    """A clock that only moves when told."""
+
+    def __init__(self):
+        self.time = 0.0
+
+    def monotonic(self):
+        return self.time
+
+
+@pytest.mark.parametrize(("minutes", "rounds"), [("0", 1), ("1", 3), ("2", 5)])
+def test_rounds_follow_until_the_minutes_are_over(tested, monkeypatch, minutes, rounds):
+    """A round of 25 s: the one that begins before the end is done whole; each has other numbers."""
+    clock, drawn = Clock(), []
+    monkeypatch.setattr(selftest, "time", clock)
+
+    def part(seconds, wrong_in=()):
+        def done(rng):
+            clock.time += seconds
+            drawn.append(int(rng.integers(1 << 62)))
+            return 5, "a bit" if len(drawn) // 2 in wrong_in else ""
+
+        return done
+
+    parts = [("good", part(10)), ("bad", part(15, (2,)))]
+    monkeypatch.setattr(selftest, "_parts", lambda *given: parts)
+    status, report, printed = tested("--minutes", minutes, "--seed", "7")
+    assert [row["round"] for row in report["parts"]] == [k // 2 for k in range(2 * rounds)]
+    assert [row["seconds"] for row in report["parts"]] == [10, 15] * rounds
+    assert report["words"] == 10 * rounds
+    seeds = [[7, k // 2, k % 2] for k in range(2 * rounds)]  # seed, round, part
+    assert drawn == [int(np.random.default_rng(seed).integers(1 << 62)) for seed in seeds]
+    said = re.findall(r"^round (\d+) +10 words, (.*) of (\d+) min$", printed.out, re.M)
+    times = [f"{25 * k / 60:.1f}" for k in range(1, rounds + 1)]
+    assert said == [(str(k), time, minutes) for k, time in enumerate(times, 1) if minutes != "0"]
+    wrong = [row["round"] for row in report["parts"] if "differs" in row]
+    assert wrong == ([1] if rounds > 1 else []) and status == int(rounds > 1)
+    assert len(re.findall(r"^(?:good|bad) ", printed.out, re.M)) == 2 + len(wrong)
