@@ -1,8 +1,8 @@
 """The subcommand `mpc`: plan a robot's motion, and drive it with a horizon that recedes.
 
-Task `reach`: a link goes from where bent joints hold it to where the mirrored posture would. Leaves
-plan.csv, driven.csv (t, q, qd, tau of all degrees of freedom), mpc.png and summary.json, and
-view.html on request.
+Task `reach`: a link goes from where bent joints hold it to where the mirrored posture would, or by
+a displacement; with feet that are pinned to the ground it is the trunk. Leaves plan.csv, driven.csv
+(t, q, qd, tau of all degrees of freedom), mpc.png and summary.json, and view.html on request.
 
 Exit status: 0 done, 1 no motion was found, 2 bad input, 130 Ctrl-C.
 """
@@ -21,7 +21,7 @@ from pymodel.app import mpc_view
 from pymodel.app.mpc_plot import plot
 from pymodel.app.options import FILE, Asked
 from pymodel.arith.c_build import NoCompilerError
-from pymodel.control import ddp
+from pymodel.control import ddp, standing
 from pymodel.control.costs import Link, Reach
 from pymodel.control.motion import Motion
 from pymodel.control.receding import Driven, Plant, drive, heavier
@@ -29,6 +29,7 @@ from pymodel.control.states import States
 from pymodel.mechanism import robot_file, urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.rotations import from_quaternion, turned
 from pymodel.runs import robot_calls, show
 from pymodel.runs.closed_loop import BENT
 from pymodel.runs.files import SUMMARY, VIEW
@@ -42,6 +43,9 @@ from pymodel.runs.whole import replacing
 PLAN, DRIVEN, PICTURE = "plan.csv", "driven.csv", "mpc.png"
 DONE, NO = 0, 1  # exit status
 PARTS = 4  # steps of the plant in a tick
+MOVE = (0.1, 0.0, 0.05, 0.0, 0.1, 0.0)  # m and rad, of a trunk on feet
+UNTURNED = np.array([0.0, 0.0, 0.0, 1.0])  # quaternion
+RETURN = 0.2  # of its way, that a foot which has drifted comes back in a step
 
 
 def run(options: Asked) -> int:
@@ -64,16 +68,20 @@ def run(options: Asked) -> int:
     robot = robot_file.load(
         options.urdf, options.floating, snap=options.snap, gravity=options.gravity
     )
-    name = options.link or robot.links[-1].name
+    if options.feet and not robot.floating:
+        raise InputError("feet: of a robot on a fixed base; let it float with --floating")
+    name = options.link or robot.links[0 if options.feet else -1].name
+    posture = _posture(robot, options)
+    if options.feet:
+        robot = standing.pinned(robot, options.feet, posture, RETURN / options.step)
     try:
-        problem, reach, begin = _problem(robot, name, options)
+        problem, reach, begin = _problem(robot, name, posture, options)
     except NoCompilerError as error:
         raise InputError(f"mpc plans in native code: {error}") from None
     motion = problem.motion
     with replacing(Path(options.out), (PLAN, DRIVEN, PICTURE, SUMMARY, VIEW), last=SUMMARY) as new:
-        rates = np.zeros(robot.nv)
-        hold = RobotModel(robot).inverse_dynamics(begin[: robot.nq], rates, rates)
-        hold = np.clip(hold[motion.states.driven], problem.low, problem.high)
+        hold = standing.holding_torques(robot, begin[: robot.nq])
+        hold = np.clip(hold, problem.low, problem.high)
         start = motion.open(np.tile(hold, (options.knots, 1)))
         started = time.perf_counter()
         solution = ddp.solve(problem, begin, start, options.iterations)
@@ -102,26 +110,58 @@ def run(options: Asked) -> int:
     return DONE
 
 
-def _problem(robot: Robot, name: str, options: Asked) -> tuple[ddp.Problem, Reach, np.ndarray]:
+def _posture(robot: Robot, options: Asked) -> np.ndarray:
+    """Coordinates at the start, (nq,): as asked, bent legs, or bent joints."""
+    states = States(robot)
+    q, count = states.neutral[: robot.nq], robot.nq - 7 * robot.floating
+    if options.posture:
+        if len(options.posture) != count:
+            reason = f"{len(options.posture)} numbers for {count} coordinates of joints"
+            raise InputError(f"posture: {reason}")
+        q[7 * robot.floating :] = options.posture
+    elif options.feet:
+        q = standing.bent_legs(robot, options.feet)
+    else:
+        q = states.integrate(states.neutral, _bent(robot))[: robot.nq]
+    for own in robot.quaternions:
+        if not (length := np.linalg.norm(q[own])):
+            raise InputError("posture: a quaternion of length 0")
+        q[own] /= length
+    return RobotModel(robot).close_loops(q, np.zeros(robot.nv))[0] if robot.loops else q
+
+
+def _bent(robot: Robot) -> np.ndarray:
+    """A displacement that bends joints in turn to either side, (ndx,)."""
+    bent = np.where(np.arange(robot.nv) % 2, -BENT, BENT)
+    bent[: 6 * robot.floating] = 0.0
+    return np.concatenate([bent, np.zeros(robot.nv)])
+
+
+def _problem(
+    robot: Robot, name: str, q: np.ndarray, options: Asked
+) -> tuple[ddp.Problem, Reach, np.ndarray]:
     """The task as a problem, and the state that it begins in.
 
     The first call of a robot compiles for some seconds.
     """
     states = States(robot)
-    bent = np.where(np.arange(robot.nv) % 2, -BENT, BENT)
-    bent[: 6 * robot.floating] = 0.0
-    bent = np.concatenate([bent, np.zeros(robot.nv)])
+    begin = np.concatenate([q, np.zeros(robot.nv)])
     if not states.nu:
         raise InputError(f"mpc of {robot.name}: nothing is driven")
     limit = _limit(robot, states, options.limit)
     with progress(robot.name, "recording and compiling", patience=1.0):
         link = Link(robot, name)
         motion = Motion(reduced(robot), options.step, options.method, options.arithmetic)
-    begin, target = (states.integrate(states.neutral, way) for way in (bent, -bent))
     rates = np.repeat((1e-3, 1e-2), robot.nv)
-    posture = states.neutral[: robot.nq]
-    placement = link.placement(target[: robot.nq])
-    reach = Reach(link, *placement, posture, options.step, state=rates)
+    rest, move = states.neutral[: robot.nq], options.move
+    if options.feet:
+        rest, move = q, move or MOVE
+    if move:
+        rotation, position = link.placement(q)
+        goal = from_quaternion(turned(UNTURNED, np.array(move[3:]))) @ rotation, position + move[:3]
+    else:
+        goal = link.placement(states.integrate(states.neutral, -_bent(robot))[: robot.nq])
+    reach = Reach(link, *goal, rest, options.step, state=rates)
     return ddp.Problem(motion, reach, -limit, limit), reach, begin
 
 
@@ -139,7 +179,8 @@ def _limit(robot: Robot, states: States, asked: tuple[float, ...] | str | None) 
 
 def _driven(robot: Robot, problem: ddp.Problem, solution: ddp.Solution, options: Asked) -> Driven:
     true = heavier(robot, options.heavier) if options.heavier else robot
-    plant = Plant(Motion(reduced(true), options.step / PARTS, "rk4", derivatives=False), PARTS)
+    method = "step" if robot.loops else "rk4"
+    plant = Plant(Motion(reduced(true), options.step / PARTS, method, derivatives=False), PARTS)
     with progress(robot.name, unit="ticks") as update:
         return drive(
             problem,
@@ -179,6 +220,13 @@ def _figures(
         "largest_torque": float(np.abs(solution.policy.us).max()),
         "at_limit": float(np.mean(np.abs(solution.policy.us) >= problem.high)),
     }
+    if robot.loops:
+        found["loops_open"] = standing.drift(robot, solution.policy.xs)
+    if options.feet:
+        forces = standing.contact_forces(
+            robot, solution.policy.xs, solution.policy.us, options.step
+        )
+        found |= {"feet": list(options.feet), "contact_force_z": _ranges(forces[..., 2])}
     if driven is not None:
         last = reach.missing(driven.xs[-1:])[0]
         found |= {
@@ -188,7 +236,14 @@ def _figures(
             "driven_missing_m": float(np.linalg.norm(last[:3])),
             "driven_missing_rad": float(np.linalg.norm(last[3:])),
         }
+        if robot.loops:
+            found["driven_loops_open"] = standing.drift(robot, driven.xs)
     return found
+
+
+def _ranges(values: np.ndarray) -> list[list[float]]:
+    """Least and largest of each column."""
+    return [[float(x.min()), float(x.max())] for x in values.T]
 
 
 def _table(motion: Motion, xs: np.ndarray, us: np.ndarray, step: float) -> robot_calls.Table:
@@ -218,8 +273,17 @@ def _print(robot: Robot, figures: dict[str, Any], solution: ddp.Solution, second
         ("left at the end", _left(figures, "")),
         ("largest torque", f"{figures['largest_torque']:.4g}, {_at_limit(figures)}"),
     ]
+    if "loops_open" in figures:
+        rows.append(("loops open by up to", _open(figures, "")))
+    for foot, (least, most) in zip(
+        figures.get("feet", ()), figures.get("contact_force_z", ()), strict=True
+    ):
+        pulled = "; less than 0 pulls, which no floor does" if least < 0 else ""
+        rows.append((f"vertical force on {foot}", f"{least:.4g} to {most:.4g} N{pulled}"))
     if "ticks" in figures:
         rows.append((f"left after {figures['ticks']} ticks", _left(figures, "driven_")))
+        if "driven_loops_open" in figures:
+            rows.append(("loops open, driven, by up to", _open(figures, "driven_")))
     whole = Table(title=Text("reach"), show_header=False)
     for row in rows:
         whole.add_row(*map(Text, row))
@@ -230,6 +294,10 @@ def _print(robot: Robot, figures: dict[str, Any], solution: ddp.Solution, second
 
 def _left(figures: dict[str, Any], prefix: str) -> str:
     return f"{figures[prefix + 'missing_m']:.2g} m, {figures[prefix + 'missing_rad']:.2g} rad"
+
+
+def _open(figures: dict[str, Any], prefix: str) -> str:
+    return f"{1e3 * figures[prefix + 'loops_open']:.2g} mm or mrad"
 
 
 def _at_limit(figures: dict[str, Any]) -> str:

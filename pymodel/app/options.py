@@ -134,6 +134,19 @@ def vector(text: str) -> tuple[float, ...]:
     return Vector((x, y, z))
 
 
+def decimal_numbers(text: str) -> tuple[float, ...]:
+    """Finite numbers in decimal digits, with commas between."""
+    return Vector(map(decimal_number, text.split(",")))
+
+
+def displacement(text: str) -> tuple[float, ...]:
+    """Six finite numbers in decimal digits, with commas between."""
+    found = decimal_numbers(text)
+    if len(found) != 6:
+        raise ValueError("must be six numbers: x,y,z in m, and a rotation vector in rad")
+    return found
+
+
 def names_with_commas(text: str) -> tuple[str, ...]:
     """Names with commas between."""
     found = Names(name.strip() for name in text.split(","))

@@ -27,6 +27,8 @@ from pymodel.app.options import (
     Whole,
     arithmetic,
     decimal_number,
+    decimal_numbers,
+    displacement,
     lanes,
     limits,
     names_with_commas,
@@ -470,7 +472,35 @@ COMMANDS = (
         (
             FLOATING,
             Option("task", "reach: a link goes to a placement", OneOf("reach"), "NAME", "reach"),
-            Option("link", "that goes to the goal (default: the last)", str, "NAME"),
+            Option(
+                "link",
+                "that goes to the goal (default: the last; with --feet the floating base)",
+                str,
+                "NAME",
+            ),
+            Option(
+                "feet",
+                "links whose origins are pinned to the ground where they stand at the start, by "
+                "names with commas; it needs --floating",
+                names_with_commas,
+                "NAMES",
+                (),
+            ),
+            Option(
+                "posture",
+                "at the start: coordinates of all joints but a floating base, rad or m, with "
+                "commas (default: bent joints, or with --feet bent legs)",
+                decimal_numbers,
+                "Q,Q,..",
+            ),
+            Option(
+                "move",
+                "where the link goes from its start, in the ground's axes: x,y,z in m and a "
+                "rotation vector in rad (default: where the mirrored posture holds it; with --feet "
+                "0.1,0,0.05,0,0.1,0)",
+                displacement,
+                "X,Y,Z,A,B,C",
+            ),
             Option("knots", "of the horizon", Whole(1, MAX_KNOTS), "N", 100),
             Option("step", "time between knots, s", positive_number, "S", 0.01),
             Option("method", "of the step", OneOf("step", "rk4"), "NAME", "step"),
@@ -628,7 +658,7 @@ COMMANDS = (
                 "function",
                 "what to compile, again for each program of a library: of a scenario, see "
                 "`functions` (default: step); of a robot ID, FD, M, Minv, dID, dFD, diFD, FK, J, "
-                "Jbody, energy, com, Y, FDc, dFDc, IDc, step, dstep, rk4 or drk4",
+                "Jbody, energy, com, Y, FDc, dFDc, IDc, stepc, dstepc, step, dstep, rk4 or drk4",
                 str,
                 "NAME",
                 repeated=True,

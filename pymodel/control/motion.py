@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pymodel.arith.errors import InputError
 from pymodel.compile import native
 from pymodel.compile.robot_kernels import recorded
 from pymodel.control.c_library import Library, doubles
@@ -57,11 +58,11 @@ class Motion:
     Parameters
     ----------
     robot : Robot
-        Reduced.
+        Reduced. Its loops are kept.
     step : float
         s.
     method : str
-        ``step`` (semi-implicit Euler) or ``rk4``.
+        ``step`` (semi-implicit Euler) or ``rk4``, which keeps no loops.
     arithmetic : str
         Of the robot's functions: ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``. All else is in
         float64.
@@ -74,6 +75,11 @@ class Motion:
         What x is: where there are quaternions it is longer than what it changes by.
     nx, ndx, nu : int
         Lengths of a state, of a displacement and of controls.
+
+    Raises
+    ------
+    InputError
+        If the robot has loops, and the method keeps none.
     """
 
     def __init__(
@@ -84,6 +90,10 @@ class Motion:
         arithmetic: str = "float64",
         derivatives: bool = True,
     ) -> None:
+        if robot.loops:
+            if method != "step":
+                raise InputError(f"method {method}: of a robot with loops it must be step")
+            method = "stepc"
         self.robot, self.step, self.states = robot, step, States(robot)
         self.nx, self.ndx, self.nu = self.states.nx, self.states.ndx, self.states.nu
         self._moves = native.build(recorded(robot, method), arithmetic)

@@ -11,7 +11,7 @@
     point = [0.2, 0.0, 0.0]           # m, in its frame; default 0
     axis = [0.0, 1.0, 0.0]            # of a hinge, in its frame
     rpy = [0.0, 0.0, 0.0]             # of a weld: from the loop's frame to the link's; default 0
-    to = "shank"                      # the other link
+    to = "shank"                      # the other link; left out: the ground
     at = [0.0, 0.0, -0.1]             # as point, in the other link's frame
     to_axis = [0.0, 1.0, 0.0]         # as axis; default: the same numbers
     to_rpy = [0.0, 0.0, 0.0]          # as rpy
@@ -116,7 +116,11 @@ def _loop(source: str, element: str, name: str, table: dict[str, Any], robot: Ro
             rotation = frame_along(direction)
         elif kind == WELD:
             rotation = from_angles(tuple(_numbers(source, element, table, rpy, 3, [0.0] * 3)))
-        ends.append(_placed(source, f"{element}.{link}", table.get(link), robot, rotation, offset))
+        if link == "to" and link not in table:
+            ends.append((FIXED_BASE, robot.ground @ rotation, robot.ground @ offset))
+        else:
+            at = table.get(link)
+            ends.append(_placed(source, f"{element}.{link}", at, robot, rotation, offset))
     gains = tuple(float(_numbers(source, element, table, gain, 1, 0.0)[0]) for gain in OF_LOOP[-2:])
     for gain, value in zip(OF_LOOP[-2:], gains, strict=True):
         if value < 0:

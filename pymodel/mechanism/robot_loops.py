@@ -19,6 +19,7 @@ import numpy as np
 from pymodel.mechanism.loop import HINGE, Loop
 from pymodel.mechanism.robot import FIXED_BASE, PRISMATIC, REVOLUTE, Robot
 from pymodel.mechanism.robot_bodies import RobotError
+from pymodel.mechanism.rotations import from_quaternion, turned
 
 KINDS = (REVOLUTE, PRISMATIC)  #: of the joints that a loop goes through
 
@@ -33,14 +34,16 @@ SEED = 57
 
 @dataclass(frozen=True)
 class Placement:
-    """Where frames are: from them to the ground of the links, or to the base if it floats."""
+    """Where frames are: from them to the ground of the links; see :func:`placements`."""
 
     rotation: np.ndarray
     origin: np.ndarray
 
 
 def placements(robot: Robot, q: np.ndarray, needed: Container[int]) -> dict[int, Placement]:
-    """Where links of a tree are, in the ground that they hang on or in the base's frame.
+    """Where links of a tree are, in the ground that they hang on.
+
+    With a floating base in its frame, unless loops hold it to the ground.
 
     Parameters
     ----------
@@ -58,7 +61,7 @@ def placements(robot: Robot, q: np.ndarray, needed: Container[int]) -> dict[int,
             continue
         parent = found.get(link.parent, base)
         if k < robot.first:
-            found[k] = base
+            found[k] = _base_placement(robot, q) if any(grounded(robot)) else base
             continue
         single = link.kind in KINDS and not link.by_quaternion
         x = q[robot.coordinates[k].start] if single else 0.0
@@ -71,6 +74,18 @@ def placements(robot: Robot, q: np.ndarray, needed: Container[int]) -> dict[int,
         origin = parent.origin + parent.rotation @ offset
         found[k] = Placement(parent.rotation @ turn, origin)
     return found
+
+
+def grounded(robot: Robot) -> list[bool]:
+    """Which loops hold a robot with a floating base to the ground."""
+    return [robot.floating and FIXED_BASE in loop.links for loop in robot.loops]
+
+
+def _base_placement(robot: Robot, q: np.ndarray) -> Placement:
+    """Of a floating base, in the ground that links hang on."""
+    base = robot.links[0]
+    turn = base.rotation @ from_quaternion(q[3:7])
+    return Placement(robot.ground @ turn, robot.ground @ (base.offset + base.rotation @ q[:3]))
 
 
 class LoopGeometry:
@@ -108,12 +123,19 @@ class LoopGeometry:
         return np.concatenate(parts)
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
-        """Shape (rows, nv), those of a floating base zero."""
+        """Shape (rows, nv); columns of a floating base are zero but for loops to the ground."""
         found, tree = self._placed(q), self.tree
         parts = []
-        for loop, rows in zip(self.robot.loops, self.rows, strict=True):
+        held = grounded(self.robot)
+        for loop, rows, based in zip(self.robot.loops, self.rows, held, strict=True):
             axes = self._axes(found, loop)
             own = np.zeros((6, tree.nv))
+            if based:
+                base, point = found[0], self._end(found, loop, 0).origin
+                own[:3, :3] = axes[0].T @ base.rotation
+                for k, axis in enumerate(base.rotation.T, 3):
+                    own[:3, k] = axes[0].T @ _cross(axis, point - base.origin)
+                    own[3:, k] = axes[1].T @ axis
             for side, sign in ((0, 1.0), (1, -1.0)):
                 point = self._end(found, loop, side).origin
                 for k in path(tree, loop.links[side]):
@@ -133,7 +155,7 @@ class LoopGeometry:
 
         Steps are the shortest ones, so that a joint in no loop stays where it is.
         """
-        own = single_coordinates(self.robot)
+        own, based = single_coordinates(self.robot), any(grounded(self.robot))
         q, error = q.copy(), self.errors(q)
         for _ in range(NEWTON_STEPS):
             if np.abs(error).max(initial=0.0) < CLOSED:
@@ -143,6 +165,9 @@ class LoopGeometry:
             step = step * min(1.0, 0.5 / longest) if longest else step
             for place, dof in own.items():
                 q[place] -= step[dof]
+            if based:
+                q[:3] -= from_quaternion(q[3:7]) @ step[:3]
+                q[3:7] = turned(q[3:7], -step[3:6])
             error = self.errors(q)
         return q if np.abs(error).max(initial=0.0) < CLOSED else None
 
@@ -153,6 +178,18 @@ class LoopGeometry:
             return qd
         step, *_ = np.linalg.lstsq(jacobian, jacobian @ qd, rcond=1e-10)
         return qd - step
+
+    def forces(self, q: np.ndarray, torques: np.ndarray) -> np.ndarray:
+        """Forces at the loops' points, (loops, 3), of the smallest that do what torques (nv,) do.
+
+        With all constraints; N, on the first link, in the axes of the ground that links hang on.
+        """
+        found = self._placed(q)
+        along, *_ = np.linalg.lstsq(self.jacobian(q).T, torques, rcond=None)
+        ends = np.cumsum([loop.size for loop in self.robot.loops])
+        parts = [x[:3] for x in np.split(along, ends[:-1])]
+        axes = [self._axes(found, loop)[0] for loop in self.robot.loops]
+        return np.array([a @ x for a, x in zip(axes, parts, strict=True)])
 
     def _end(self, found: Mapping[int, Placement], loop: Loop, side: int) -> Placement:
         """The frame of a loop on one of its links."""
@@ -192,30 +229,42 @@ def path(robot: Robot, link: int) -> Iterator[int]:
         link = robot.links[link].parent
 
 
-def with_loops(robot: Robot, loops: Sequence[Loop]) -> tuple[Robot, list[str]]:
+def with_loops(
+    robot: Robot, loops: Sequence[Loop], posture: np.ndarray | None = None
+) -> tuple[Robot, list[str]]:
     """The robot with loops, and what is said of them.
+
+    Parameters
+    ----------
+    robot : Robot
+    loops : sequence of Loop
+    posture : ndarray, shape (nq,), optional
+        One near which the loops close: constraints are chosen there, and not in several postures.
 
     Raises
     ------
     RobotError
-        If the two ends of a loop are on one link; if one is on the ground and the base floats; if a
-        joint between them has several coordinates; if no posture closes the loops, as far as 60
-        starts tell; if they leave no motion.
+        If the two ends of a loop are on one link; if a joint between them, but for a floating base,
+        has several coordinates; if no posture closes the loops, as far as 60 starts tell; if they
+        leave no motion.
     """
     robot = replace(robot, loops=tuple(_ordered(robot, loop) for loop in loops))
     whole = LoopGeometry(robot, whole=True)
     rng = np.random.default_rng(SEED)
     postures: list[np.ndarray] = []
-    for number in range(TRIES):
+    for number in range(TRIES if posture is None else 1):
         q = rng.uniform(-1.0, 1.0, robot.nq) * bool(number)
-        found = whole.closed(q)
+        for own in robot.quaternions:
+            q[own] = q[own] / np.linalg.norm(q[own]) if number else (0.0, 0.0, 0.0, 1.0)
+        found = whole.closed(q if posture is None else posture)
         if found is not None:
             postures.append(found)
         if len(postures) == POSTURES:
             break
     names = ", ".join(loop.name for loop in loops)
     if not postures:
-        raise RobotError(robot.source, f"loop {names}", "no posture closes it, of 60 starts")
+        reason = "of 60 starts" if posture is None else "near the one that is given"
+        raise RobotError(robot.source, f"loop {names}", f"no posture closes it, {reason}")
     kept = _independent([whole.jacobian(q) for q in postures])
     first, found_loops, left_out = 0, [], []
     for loop in robot.loops:
@@ -227,7 +276,7 @@ def with_loops(robot: Robot, loops: Sequence[Loop]) -> tuple[Robot, list[str]]:
     count = sum(len(loop.rows) for loop in found_loops)
     if count >= robot.nv:
         raise RobotError(robot.source, f"loop {names}", "no joint can move, so it holds")
-    told = [f"{TOLD} FDc, dFDc and IDc keep, and all others leave open: {names}"]
+    told = [f"{TOLD} FDc, dFDc, IDc, stepc and dstepc keep, and all others leave open: {names}"]
     if left_out:
         told.append(
             f"{TOLD} constraints that follow from others are left out: {'; '.join(left_out)}"
@@ -242,9 +291,6 @@ def _ordered(robot: Robot, loop: Loop) -> Loop:
     if a == b:
         where = "the ground" if a == FIXED_BASE else f"link {robot.links[a].name}"
         raise RobotError(robot.source, element, f"both its ends are on {where}")
-    if robot.floating and FIXED_BASE in (a, b):
-        reason = "to the ground, while the base floats: a robot's loops are between its links"
-        raise RobotError(robot.source, element, reason)
     for k in sorted(set(path(robot, a)) ^ set(path(robot, b))):
         if robot.links[k].kind not in KINDS or robot.links[k].by_quaternion:
             reason = f"it goes through joint {robot.links[k].joint}"

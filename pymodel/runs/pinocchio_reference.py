@@ -52,7 +52,7 @@ JOINTS = {
     PRISMATIC: pinocchio.JointModelPZ,
 }
 #: Functions that it has not: its derivatives differ where the loops are not kept.
-LEFT_OUT = ("dFDc",)
+LEFT_OUT = ("dFDc", "dstepc")
 SQUARED = 100  # a number of up to 2 to this power, or down to its inverse, can be squared
 
 
@@ -195,7 +195,7 @@ def call(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[s
     dict
         Column -> array of one number a row.
     """
-    if function in STEPS:
+    if function in STEPS or function == "stepc":
         return _steps(robot, function, table)
     if function in HYBRID:
         return _hybrid(robot, function, table)
@@ -315,7 +315,7 @@ def _hybrid(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dic
 
 def _steps(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Discrete steps, or their sensitivities, from Pinocchio's accelerations and derivatives."""
-    method = getattr(step_reference, function.removeprefix("d"))
+    method = getattr(step_reference, function.removeprefix("d").removesuffix("c"))
     states = [_array(robot, kind, table) for kind in ALL[function].takes]
     wrenches = {name: column for name, column in table.items() if name.startswith("fext")}
     found = []
@@ -323,7 +323,7 @@ def _steps(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict
         held = {f"tau{k}": np.array([x]) for k, x in enumerate(tau)}
         held |= {name: column[row : row + 1] for name, column in wrenches.items()}
         accelerations, integrate = (
-            partial(_accelerations, robot, held),
+            partial(_accelerations, robot, held, loops=function in CONSTRAINED),
             partial(_integrated, robot),
         )
         after, by = method(accelerations, integrate, q, qd, float(h[0]))
@@ -353,9 +353,9 @@ def _integrated(
 
 
 def _accelerations(
-    robot: Robot, held: Mapping[str, np.ndarray], q: np.ndarray, qd: np.ndarray
+    robot: Robot, held: Mapping[str, np.ndarray], q: np.ndarray, qd: np.ndarray, loops: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Accelerations, and their derivatives by (q, qd, tau)."""
+    """Accelerations, and their derivatives by (q, qd, tau), which are left out with loops."""
     state = {f"q{k}": np.array([x]) for k, x in enumerate(q)}
     state |= {f"qd{k}": np.array([x]) for k, x in enumerate(qd)}
 
@@ -365,6 +365,8 @@ def _accelerations(
         arrays = [np.array([values[x][0] for x in columns(robot, kind)]) for kind in kinds]
         return [array.reshape(robot.nv, -1) for array in arrays]
 
+    if loops:
+        return of("FDc")[0][:, 0], np.zeros((robot.nv, 3 * robot.nv))
     return of("FD")[0][:, 0], np.hstack([*of("dFD"), *of("Minv")])
 
 

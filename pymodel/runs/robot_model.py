@@ -54,6 +54,8 @@ METHODS = {
     "FDc": "constrained_forward_dynamics",
     "dFDc": "constrained_forward_dynamics_derivatives",
     "IDc": "constrained_inverse_dynamics",
+    "stepc": "constrained_step",
+    "dstepc": "constrained_step_derivatives",
     "HD": "hybrid_dynamics",
     "dHD": "hybrid_dynamics_derivatives",
     "step": "step",
@@ -284,6 +286,30 @@ class RobotModel:
     ) -> np.ndarray:
         """Torques (..., nv) of the actuated joints for a motion that keeps the loops; others 0."""
         return self._call("IDc", f_ext, q=q, qd=qd, qdd=qdd)[0]
+
+    def constrained_step(
+        self,
+        q: np.ndarray,
+        qd: np.ndarray,
+        tau: np.ndarray,
+        h: float | np.ndarray,
+        f_ext: Wrenches | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`step`, with the loops kept: by :meth:`constrained_forward_dynamics`."""
+        q, qd = self._call("stepc", f_ext, q=q, qd=qd, tau=tau, h=_column(h))
+        return q, qd
+
+    def constrained_step_derivatives(
+        self,
+        q: np.ndarray,
+        qd: np.ndarray,
+        tau: np.ndarray,
+        h: float | np.ndarray,
+        f_ext: Wrenches | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`step_derivatives`, of :meth:`constrained_step`."""
+        by_state, by_torque = self._call("dstepc", f_ext, q=q, qd=qd, tau=tau, h=_column(h))
+        return by_state, by_torque
 
     def close_loops(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The posture and velocity near these that keep the loops, (nq,) and (nv,), in float64.

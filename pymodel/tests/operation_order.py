@@ -369,7 +369,7 @@ def everything() -> dict[str, Formulas]:
 
 
 #: Functions that take seconds to record.
-LONG = {"dFDc", "dHD", "drk4"}
+LONG = {"dFDc", "dHD", "dstepc", "drk4"}
 
 
 def recorders() -> Iterator[Callable[[], Any]]:

@@ -31,7 +31,7 @@ from pymodel.algorithms.step import prepare, rates
 from pymodel.arith.terms import Terms
 from pymodel.compile.graph import LEAVES, Graph, Node, Ref, flatten, symbols
 from pymodel.mechanism import robot_file
-from pymodel.mechanism.loop import LOOPS, WELD
+from pymodel.mechanism.loop import HINGE, LOOPS, POINTS, WELD
 from pymodel.mechanism.robot import FIXED_BASE, Robot, at_link
 from pymodel.mechanism.robot_bodies import ground_under
 from pymodel.mechanism.scenario import (
@@ -281,6 +281,14 @@ def _closed(kind: str) -> Robot:
     return replace(robot, loops=tuple(replace(loop, **held) for loop in robot.loops))
 
 
+def _held_to_the_ground(kind: str) -> Robot:
+    """A leg on a floating base, its rod held by a loop of a kind, with gains."""
+    robot = _file("closed_leg.urdf", floating=True)
+    held = {"kind": kind, "rows": tuple(range(LOOPS[kind])), "gains": (100.0, 20.0)}
+    loops = [replace(x, links=(x.links[0], FIXED_BASE), **held) for x in robot.loops]
+    return replace(robot, loops=tuple(loops))
+
+
 def _held(robot: Robot) -> Robot:
     """With a given acceleration of the second joint, in the middle of the tree."""
     return replace(robot, fixed_acceleration=(robot.first + 1,))
@@ -523,7 +531,7 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
         **{
             f"{name}{method and ' by '}{method}, {base}": partial(_function, robot, name, method)
             for name, signature in functions.ALL.items()
-            if name not in functions.HYBRID
+            if name not in functions.HYBRID and not name.endswith("stepc")
             for method in signature.methods
             for base, robot in ROBOTS.items()
             if (base == "floating base" or name not in SAME_TEXT)
@@ -541,6 +549,11 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
         f"{name}, {kind}": partial(_function, _closed(kind), name, "")
         for kind in LOOPS
         for name in functions.CONSTRAINED
+        if kind == HINGE or not name.endswith("stepc")
+    },
+    "robots held to the ground: rigid_body": {
+        f"{name}, {kind}": partial(_function, _held_to_the_ground(kind), name, "")
+        for name, kind in (("FDc", POINTS), ("dFDc", POINTS), ("dFDc", WELD))
     },
     "robots with given accelerations: rigid_body": {
         f"{name}, {base}": partial(_function, _held(robot), name, "")

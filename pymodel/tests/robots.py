@@ -84,3 +84,17 @@ def pinocchio_inverse_dynamics(model: pinocchio.Model, state: State) -> np.ndarr
     wrenches.extend([pinocchio.Force.Zero(), *map(pinocchio.Force, state.wrenches)])
     q = pinocchio_reference.configuration(model, state.q)
     return pinocchio.rnea(model, model.createData(), q, state.qd, state.qdd, wrenches).copy()
+
+
+#: A trunk on a leg with one hinge and a foot.
+HOPPER = """<robot name="hopper">
+<link name="trunk"><inertial><origin xyz="0.02 0.01 0.1"/><mass value="3"/>
+<inertia ixx="0.05" ixy="0.002" ixz="-0.003" iyy="0.04" iyz="0.001" izz="0.03"/></inertial></link>
+<link name="leg"><inertial><origin xyz="0.01 -0.02 -0.2"/><mass value="1"/>
+<inertia ixx="0.02" ixy="0.001" ixz="0.002" iyy="0.03" iyz="-0.001" izz="0.01"/></inertial></link>
+<link name="foot"/>
+<joint name="hip" type="revolute"><parent link="trunk"/><child link="leg"/>
+<origin xyz="0.03 0 -0.05"/><axis xyz="0 1 0"/></joint>
+<joint name="ankle" type="fixed"><parent link="leg"/><child link="foot"/>
+<origin xyz="0 0.02 -0.4"/></joint></robot>
+"""

@@ -44,6 +44,7 @@ from pymodel.arith.scalars import S, SupportsArithmetic
 from pymodel.arith.terms import Term, Terms
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.robot_loops import grounded
 
 FACTORS = "factors"  #: solve by the factors of M
 ARTICULATED = "articulated"  #: articulated bodies
@@ -181,6 +182,12 @@ FURTHER: dict[str, Signature] = {
 }
 
 
+def _step(name: str, text: str, gives: str) -> Signature:
+    return Signature(
+        name, f"{text}, from q, qd, tau and h", ("q", "qd", "tau", "h"), tuple(gives.split())
+    )
+
+
 #: Constrained dynamics of robots with loops.
 CONSTRAINED: dict[str, Signature] = {
     entry.name: entry
@@ -200,14 +207,10 @@ CONSTRAINED: dict[str, Signature] = {
             ("q", "qd", "qdd"),
             ("tau",),
         ),
+        _step("stepc", "step with loops", "qnext qdnext"),
+        _step("dstepc", "derivatives A by (q, qd) and B by tau of stepc", "a b"),
     )
 }
-
-
-def _step(name: str, text: str, gives: str) -> Signature:
-    return Signature(
-        name, f"{text}, from q, qd, tau and h", ("q", "qd", "tau", "h"), tuple(gives.split())
-    )
 
 
 #: Discrete time steps, for controllers that look ahead.
@@ -580,12 +583,11 @@ def _energy(given: Arguments, method: str) -> dict[str, Term]:
 
 
 def _fdc(given: Arguments, method: str) -> dict[str, Term]:
-    return _named("qdd", _constrained(given)[1])
+    return _named("qdd", _constrained(given, given.tree)[1])
 
 
-def _constrained(given: Arguments) -> tuple[Constrained, list[Term], list[Term]]:
+def _constrained(given: Arguments, tree: Tree) -> tuple[Constrained, list[Term], list[Term]]:
     """What solves for the accelerations, these, and the forces of the loops."""
-    tree = given.tree
     system = Constrained(tree, factors_of(tree))
     forces = driving_forces(tree, given.vector("tau"), given.external)
     gamma = accelerations(tree, [tree.zero] * tree.coupling.nv, system.states)
@@ -593,22 +595,44 @@ def _constrained(given: Arguments) -> tuple[Constrained, list[Term], list[Term]]
 
 
 def _dfdc(given: Arguments, method: str) -> dict[str, Term]:
-    system, qdd, f = _constrained(given)
-    tree, zero = system.tree, system.tree.zero
-    found = derivatives(tree, qdd, given.external)
     q, qd = given.vector("q"), given.vector("qd")
+    _, _, by_q, by_qd = _constrained_derivatives(given, q, qd)
+    result = _matrix("dqdd_dq", by_q) | _matrix("dqdd_dqd", by_qd)
+    return {name: result[name] for name in outputs(given.robot, "dFDc")}
+
+
+def _constrained_derivatives(
+    given: Arguments, q: list[Term], qd: list[Term]
+) -> tuple[Constrained, list[Term], Sparse, Sparse]:
+    """What solves for the accelerations, these, and their derivatives by q and qd."""
+    tree = Tree(given.terms, given.robot, q, qd)
+    system, qdd, f = _constrained(given, tree)
+    zero = tree.zero
+    found = derivatives(tree, qdd, given.external)
     forces, rows = loop_derivatives(tree, q, qd, qdd, f)
-    result: dict[str, Term] = {}
+    result: dict[str, Sparse] = {}
     n, none = tree.coupling.nv, [zero] * len(system.rows)
     for kind, matrix in zip(("dq", "dqd"), found, strict=True):
+        result[kind] = {}
         for k in range(n):
-            known = known_column(tree, f"dqdd_{kind}", k)
+            known = known_column(tree, f"dqdd_{kind}", k) if _by_itself(tree, kind) else None
             if known is None:
                 own = forces.get((kind, k), [zero] * n)
                 b = [x - matrix.get((i, k), zero) for i, x in enumerate(own)]
                 known, _ = system.solve(b, rows.get((kind, k), none))
-            result |= {f"dqdd_{kind}{i}_{k}": x for i, x in enumerate(known)}
-    return {name: result[name] for name in outputs(given.robot, "dFDc")}
+            result[kind] |= {(i, k): x for i, x in enumerate(known)}
+    return system, qdd, result["dq"], result["dqd"]
+
+
+def _by_itself(tree: Tree, kind: str) -> bool:
+    """Whether a floating base's own motion changes qdd as :func:`known_column` says.
+
+    Where a loop holds it to the ground, as it turns so does gravity; but a steady velocity of all
+    changes no acceleration, unless a loop's damping acts on it.
+    """
+    robot = tree.coupling.robot
+    held = [loop for loop, on in zip(robot.loops, grounded(robot), strict=True) if on]
+    return not held or (kind == "dqd" and not any(loop.gains[1] for loop in held))
 
 
 def _idc(given: Arguments, method: str) -> dict[str, Term]:
@@ -620,9 +644,14 @@ def _idc(given: Arguments, method: str) -> dict[str, Term]:
 
 
 def driven(robot: Robot) -> list[int]:
-    """Degrees of freedom that are driven: those of actuated joints, and of a floating base."""
+    """Degrees of freedom that are driven: those of actuated joints, and of a base in the air."""
     own = {robot.dof(link) for link in robot.actuated or ()}
-    return sorted(own | set(range(6 * robot.floating)))
+    return sorted(own | set(range(6 * _counts_as_driven(robot))))
+
+
+def _counts_as_driven(robot: Robot) -> bool:
+    """Whether a floating base does: unless loops hold it to the ground."""
+    return robot.floating and not any(grounded(robot))
 
 
 def require_loops(robot: Robot, function: str) -> None:
@@ -645,7 +674,7 @@ def require_loops(robot: Robot, function: str) -> None:
     free = robot.nv - sum(len(loop.rows) for loop in robot.loops)
     found = len(driven(robot))
     if found != free:
-        base = ", six of them the base's" if robot.floating else ""
+        base = ", six of them the base's" if _counts_as_driven(robot) else ""
         reason = f"{found} degrees of freedom are driven{base}, must be {free}: as many as can move"
         raise InputError(f"{function} of {robot.name}: {reason}")
 
@@ -700,7 +729,7 @@ def _next(given: Arguments, method: str) -> dict[str, Term]:
 
 
 def _sensitivities(given: Arguments, method: str) -> dict[str, Term]:
-    terms, n = given.terms, given.robot.nv
+    terms = given.terms
 
     def dynamics(q: list[Term], qd: list[Term]) -> steps.Dynamics:
         tree = Tree(terms, given.robot, q, qd)
@@ -715,11 +744,41 @@ def _sensitivities(given: Arguments, method: str) -> dict[str, Term]:
         )
         return steps.Dynamics(qdd, by_q, by_qd, inverse_mass)
 
-    found = _advanced(given, dynamics, method)
+    return _by_state_and_torque(given, _advanced(given, dynamics, method))
+
+
+def _by_state_and_torque(given: Arguments, found: steps.State) -> dict[str, Term]:
+    """A and B of a step."""
+    n = given.robot.nv
     both = found.by_q | {(n + i, k): x for (i, k), x in found.by_qd.items()}
     by_state = {(i, k): x for (i, k), x in both.items() if k < 2 * n}
     by_torque = {(i, k - 2 * n): x for (i, k), x in both.items() if k >= 2 * n}
     return _matrix("a", by_state) | _matrix("b", by_torque)
+
+
+def _next_with_loops(given: Arguments, method: str) -> dict[str, Term]:
+    def dynamics(q: list[Term], qd: list[Term]) -> steps.Dynamics:
+        tree = Tree(given.terms, given.robot, q, qd)
+        return steps.Dynamics(_constrained(given, tree)[1])
+
+    found = _advanced(given, dynamics, steps.EULER)
+    return _named("qnext", found.q) | _named("qdnext", found.qd)
+
+
+def _sensitivities_with_loops(given: Arguments, method: str) -> dict[str, Term]:
+    n = given.robot.nv
+
+    def dynamics(q: list[Term], qd: list[Term]) -> steps.Dynamics:
+        system, qdd, by_q, by_qd = _constrained_derivatives(given, q, qd)
+        none = [system.tree.zero] * len(system.rows)
+        by_torque: Sparse = {}
+        for k in range(n):  # symmetric
+            unit = [given.terms.one if i == k else given.terms.zero for i in range(n)]
+            column, _ = system.solve(unit, none)
+            by_torque |= {place: column[i] for i in range(k, n) for place in ((i, k), (k, i))}
+        return steps.Dynamics(qdd, by_q, by_qd, by_torque)
+
+    return _by_state_and_torque(given, _advanced(given, dynamics, steps.EULER))
 
 
 def _by_motion(tree: Tree, name: str, inverse_mass: Sparse, matrix: Sparse) -> Sparse:
@@ -755,6 +814,8 @@ _EVALUATE: dict[str, Callable[[Arguments, str], dict[str, Any]]] = {
     "FDc": _fdc,
     "dFDc": _dfdc,
     "IDc": _idc,
+    "stepc": _next_with_loops,
+    "dstepc": _sensitivities_with_loops,
     "HD": _hd,
     "dHD": _dhd,
     "step": lambda given, method: _next(given, steps.EULER),

@@ -6,6 +6,7 @@ Baumgarte's stabilisation, where a loop has them, lead back to that.
 
 A constraint is written in the frame of the last link that both sides of its loop hang on, or of the
 ground: it depends on the joints of the loop alone. Rows stand in the axes of the loop's first link.
+A floating base is a joint of a loop to the ground as others are: its six degrees of freedom.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from pymodel.algorithms.rigid_body.duals import Dual, Duals
+from pymodel.algorithms.rigid_body.frames import Placed, base_placement, numbers
 from pymodel.algorithms.rigid_body.mass_matrix import (
     Factors,
     factorised,
@@ -22,7 +24,7 @@ from pymodel.algorithms.rigid_body.mass_matrix import (
     rest_solved,
     solved,
 )
-from pymodel.algorithms.rigid_body.tree import Tree, point_accelerations
+from pymodel.algorithms.rigid_body.tree import Tree, point_accelerations, rotation_matrix
 from pymodel.algorithms.rigid_body.vectors import (
     Matrix3,
     Vector3,
@@ -32,12 +34,14 @@ from pymodel.algorithms.rigid_body.vectors import (
     cross,
     cross_z,
     dot,
+    product,
     scale,
+    transpose,
 )
 from pymodel.arith.terms import Term
 from pymodel.mechanism.loop import HINGE, Loop
 from pymodel.mechanism.robot import FIXED_BASE, elimination_tree
-from pymodel.mechanism.robot_loops import single_coordinates
+from pymodel.mechanism.robot_loops import grounded, single_coordinates
 
 
 class End(NamedTuple):
@@ -80,6 +84,8 @@ class LoopState:
 
     def __init__(self, tree: Tree, loop: Loop) -> None:
         self.tree, self.loop = tree, loop
+        #: Whether a floating base stands between its ends.
+        self.based = tree.robot.floating and FIXED_BASE in loop.links
         above = [self._above(k) for k in loop.links]
         self.ends = [
             self._end(side, tuple(k for k in above[side] if k not in above[1 - side]))
@@ -110,14 +116,26 @@ class LoopState:
 
     # --- from one end to the other ----------------------------------------------------------------
 
+    @cached_property
+    def _base(self) -> Placed:
+        """Where a floating base is, in the ground that links hang on."""
+        turn = numbers(self.tree, "ground", self.tree.robot.ground)
+        found = base_placement(self.tree)
+        return Placed(product(turn, found.rotation), apply(turn, found.origin))
+
     def _out(self, side: int, v: Vector3) -> Vector3:
         """A vector of an end's link in the axes of what both hang on."""
         for i in self.ends[side].links:
             v = self.tree.up(i, v)
-        return v
+        return apply(self._base.rotation, v) if self._through_base(side) else v
+
+    def _through_base(self, side: int) -> bool:
+        return self.based and self.ends[side].link != FIXED_BASE
 
     def _in(self, side: int, v: Vector3) -> Vector3:
         """Back from there to an end's link."""
+        if self._through_base(side):
+            v = apply(transpose(self._base.rotation), v)
         for i in reversed(self.ends[side].links):
             v = self.tree.down(i, v)
         return v
@@ -149,14 +167,18 @@ class LoopState:
         force, moment = self._force(numbers)
         found = {}
         for side in range(2):
-            end = self.ends[side]
+            end, based = self.ends[side], self._through_base(side)
+            if not end.links and not based:
+                continue
             if side:
                 force, moment = (tuple(-x for x in self._to_second(v)) for v in (force, moment))
             wrench = Wrench(add(moment, cross(end.point, force)), force)
             for place, i in enumerate(end.links):
                 found[self.tree.dof[i]] = self.tree.along(i, wrench)
-                if place + 1 < len(end.links):
+                if based or place + 1 < len(end.links):
                     wrench = self.tree.wrench_to_parent(i, wrench)
+            if based:
+                found |= dict(enumerate((*wrench.force, *wrench.moment)))
         return found
 
     def jacobian(self) -> list[dict[int, Any]]:
@@ -205,6 +227,8 @@ class LoopState:
             place = end.point
             for i in end.links:
                 place = add(self.tree.up(i, place), self.tree.arm[i])
+            if self.based and end.link != FIXED_BASE:
+                place = add(self._base.origin, apply(self._base.rotation, place))
             places.append(place)
         points = self._in(0, _difference(*places))
         pairs = [*zip(a.axes, b.axes, strict=True)]
@@ -220,6 +244,9 @@ class LoopState:
         alpha: Vector3 = none
         a: Vector3 = none
         U: Matrix3 = (none, none, none)
+        if self._through_base(side):
+            w, alpha = tuple(tree.qd[3:6]), tuple(qdd[3:6])
+            a, U = add(qdd[:3], cross(w, tree.qd[:3])), point_accelerations(w, alpha)
         for i in reversed(self.ends[side].links):
             rate, more = tree.qd[tree.dof[i]], qdd[tree.dof[i]]
             a = tree.down(i, add(a, apply(U, tree.arm[i])))
@@ -338,6 +365,8 @@ def loop_derivatives(
     angles = [
         duals.variable(x, ("dq", own[k])) if k in own else duals.fixed(x) for k, x in enumerate(q)
     ]
+    if any(grounded(robot)):
+        angles[:7] = _moved_base(duals, q[:7])
     rates = [duals.variable(x, ("dqd", k)) for k, x in enumerate(qd)]
     varied = Tree(duals, robot, angles, rates)  # type: ignore[arg-type] # duals are as terms
     states = [LoopState(varied, loop) for loop in robot.loops]
@@ -351,6 +380,23 @@ def loop_derivatives(
             torques[k].append(x)
     sums = [duals.total(some) for some in torques]
     return _by_variable(sums, tree), _by_variable(rows, tree)
+
+
+def _moved_base(duals: Duals, q: Sequence[Term]) -> list[Dual]:
+    """Coordinates of a floating base, by displacements of the tangent space in its own axes."""
+    terms = duals.own
+    x, y, z, w = q[3:]
+    half = terms.const(0.5)
+    turning = (w, z, -y, -x), (-z, w, x, -y), (y, -x, w, -z)  # of (x, y, z, w), by axis
+    position = [
+        Dual(duals, q[k], {("dq", i): turn for i, turn in enumerate(row)})
+        for k, row in enumerate(rotation_matrix(q[3:]))
+    ]
+    quaternion = [
+        Dual(duals, q[3 + k], {("dq", 3 + i): half * column[k] for i, column in enumerate(turning)})
+        for k in range(4)
+    ]
+    return position + quaternion
 
 
 def _by_variable(found: Sequence[Dual], tree: Tree) -> dict[tuple[str, int], list[Term]]:

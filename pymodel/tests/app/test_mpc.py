@@ -9,7 +9,7 @@ from pymodel.app import mpc
 from pymodel.app.command import main
 from pymodel.mechanism import robot_file
 from pymodel.runs import robot_calls
-from pymodel.tests.robots import ROBOTS
+from pymodel.tests.robots import HOPPER, ROBOTS
 
 GRIPPER = str(ROBOTS / "gripper.urdf")
 SHORT = ("--knots", "20", "--step", "0.02")
@@ -118,6 +118,41 @@ def test_limits_of_the_file_hold_for_a_ur5e(tmp_path):
     assert summary["missing_m"] < 5e-3 and summary["missing_rad"] < 5e-3
 
 
+FEET = ("--floating", "--feet", "palm")
+
+
+def test_a_trunk_moves_on_a_pinned_foot(tmp_path, capsys):
+    """It is tilted by what its hip gives, and falls on, as nothing else holds it."""
+    path = tmp_path / "hopper.urdf"
+    path.write_text(HOPPER)
+    options = ("--floating", "--feet", "foot", "--posture", "0.4", "--move", "0,0,0,0,0.05,0")
+    more = ("--knots", "8", "--limit", "20", "--ticks", "3", "--view")
+    assert run(tmp_path / "out", *options, *more, robot=str(path)) == mpc.DONE
+    printed = capsys.readouterr().out
+    assert "vertical force on foot" in printed and "loops open, driven, by up to" in printed
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["feet"] == ["foot"] and summary["costs"][-1] < 0.9 * summary["costs"][0]
+    assert 0 < summary["loops_open"] < 2e-3 and 0 < summary["driven_loops_open"] < 2e-3
+    ((least, most),) = summary["contact_force_z"]
+    assert 0 < least < most < 200
+    table = robot_calls.read_table(tmp_path / "out" / "plan.csv")
+    assert table["q7"][0] == 0.4 and np.abs(table["tau6"]).max() <= 20
+    assert not any(table[f"tau{k}"].any() for k in range(6))
+    assert (tmp_path / "out" / "view.html").stat().st_size > 10_000
+
+
+@pytest.mark.nightly
+def test_a_quadruped_leans_forward_within_its_torques(tmp_path):
+    """Raised, shifted by 0.1 m and tilted, on four feet that stay where they are."""
+    feet = "lf_foot,rf_foot,lh_foot,rh_foot"
+    options = ("mpc", str(ROBOTS / "hyq.urdf"), "--snap", "1e-5", "--floating", "--feet", feet)
+    assert main([*options, "--limit", "file", "--out", str(tmp_path)]) == mpc.DONE
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["converged"] and summary["missing_m"] < 1e-3 and summary["missing_rad"] < 1e-3
+    assert summary["loops_open"] < 5e-4 and summary["largest_torque"] < 150
+    assert min(least for least, _ in summary["contact_force_z"]) > 0
+
+
 def test_a_plan_that_has_not_converged_says_so(tmp_path, capsys):
     assert run(tmp_path, "--iterations", "1") == mpc.DONE
     assert capsys.readouterr().err.endswith("not converged in 1 iterations\n")
@@ -126,6 +161,10 @@ def test_a_plan_that_has_not_converged_says_so(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("robot", "options", "line"),
     [
+        (GRIPPER, ["--feet", "palm"], "feet: of a robot on a fixed base; let it float with "),
+        (GRIPPER, [*FEET, "--posture", "1"], "posture: 1 numbers for 2 coordinates of joints"),
+        (GRIPPER, ["--move", "1,2"], "--move 1,2: must be six numbers: x,y,z in m, and a "),
+        (GRIPPER, [*FEET, "--method", "rk4"], "method rk4: of a robot with loops it must be step"),
         (GRIPPER, ["--link", "nobody"], "link: no link 'nobody'; those that move are palm, "),
         (GRIPPER, ["--limit", "0"], "--limit 0: must be above 0"),
         (GRIPPER, ["--limit", "1,2,3"], "--limit 1.0,2.0,3.0: 3 numbers for 2 degrees of freedom"),

@@ -179,7 +179,7 @@ def test_a_horizon_recedes_with_noise_on_the_manifold(motion, reach):
 
 
 def test_torques_act_on_what_is_driven():
-    """Three of a leg's five joints: columns of B, and motions, of these alone."""
+    """Three of a leg's five joints: columns of B, and motions, of these alone; loops are kept."""
     robot = robot_file.load(ROBOTS / "closed_leg.urdf")
     motion, rng = Motion(reduced(robot), STEP, "step"), np.random.default_rng(9)
     driven = motion.states.driven
@@ -187,9 +187,9 @@ def test_torques_act_on_what_is_driven():
     x, us = rng.uniform(-1, 1, (2, motion.nx)), rng.uniform(-1, 1, (1, 3))
     tau, model, free = motion.states.torques(us)[0], RobotModel(robot), np.full(3, np.inf)
     A, B = motion.linearised(x, us)
-    by_x, by_u = model.step_derivatives(*np.split(x[0], 2), tau, STEP)
+    by_x, by_u = model.constrained_step_derivatives(*np.split(x[0], 2), tau, STEP)
     np.testing.assert_array_equal(A[0], by_x)
     np.testing.assert_array_equal(B[0], by_u[:, driven])
     xs, _ = motion.under(motion.open(us), x[0], np.ones(motion.lanes), -free, free)
-    after = np.concatenate(model.step(*np.split(x[0], 2), tau, STEP))
+    after = np.concatenate(model.constrained_step(*np.split(x[0], 2), tau, STEP))
     np.testing.assert_array_equal(xs[1, :, 0], after)

@@ -15,9 +15,11 @@ from pymodel.arith.errors import InputError
 from pymodel.arith.fp import BINARY32
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.compile.robot_kernels import recorded
+from pymodel.control.states import States
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.loop import HINGE, POINTS, WELD, Loop
 from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot import FIXED_BASE
 from pymodel.mechanism.robot_bodies import RobotError
 from pymodel.mechanism.robot_loops import LoopGeometry, with_loops
 from pymodel.mechanism.robot_scenario import scenario_of_robot
@@ -31,6 +33,7 @@ from pymodel.tests.robots import ROBOTS, random_inertial, random_origin, relativ
 
 STATES = 100
 SAME = 1e-10
+KEEP = "FDc, dFDc, IDc, stepc and dstepc keep"
 LEG = ROBOTS / "closed_leg.urdf"
 BASES = pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 
@@ -57,15 +60,23 @@ def two_arms(rng, shared, mimic="", joints=5):
 
 @pytest.fixture
 def arms(tmp_path):
-    """Two arms whose last links are held together."""
+    """Two arms whose last links are held together, or the first one's to the ground."""
 
     def loaded(
-        kind, shared=False, floating=False, mimic="", gains=(0.0, 0.0), armature=0.1, joints=5
+        kind,
+        shared=False,
+        floating=False,
+        mimic="",
+        gains=(0.0, 0.0),
+        armature=0.1,
+        joints=5,
+        ground=False,
+        gravity=None,
     ):
         rng = np.random.default_rng(4)
         path = tmp_path / "arms.urdf"
         path.write_text(two_arms(rng, shared, mimic, joints))
-        robot = robot_file.load(path, floating, armature=armature)
+        robot = robot_file.load(path, floating, armature=armature, gravity=gravity)
         names = [link.name for link in robot.links]
         turns = [np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(2)]
         turns = tuple(turn * np.linalg.det(turn) for turn in turns)
@@ -73,12 +84,15 @@ def arms(tmp_path):
         loop = Loop(
             "hands",
             kind,
-            tuple([names.index(f"l{arm}{joints - 1}") for arm in "ab"]),
+            (
+                names.index(f"la{joints - 1}"),
+                FIXED_BASE if ground else names.index(f"lb{joints - 1}"),
+            ),
             turns,
             offsets,
         )
         found, told = with_loops(robot, [replace(loop, gains=gains)])
-        assert told == ["loops: FDc, dFDc and IDc keep, and all others leave open: hands"]
+        assert told == [f"loops: {KEEP}, and all others leave open: hands"]
         return found
 
     return loaded
@@ -127,11 +141,12 @@ class Pinocchio:
 
 
 @pytest.mark.parametrize(
-    ("kind", "shared", "floating"),
-    [(POINTS, False, False), (POINTS, True, True), (WELD, True, False)],
+    ("kind", "shared", "floating", "ground"),
+    [(POINTS, False, False, False), (POINTS, True, True, False), (WELD, True, False, False)]
+    + [(POINTS, False, True, True), (WELD, True, True, True)],
 )
-def test_forward_dynamics_as_pinocchio(arms, kind, shared, floating):
-    robot = arms(kind, shared, floating)
+def test_forward_dynamics_as_pinocchio(arms, kind, shared, floating, ground):
+    robot = arms(kind, shared, floating, ground=ground)
     table = states(robot, "FDc")
     found = array(robot, robot_calls.call(reduced(robot), "FDc", table).table, "qdd")
     peer = Pinocchio(robot)
@@ -164,6 +179,83 @@ def test_derivatives_as_pinocchio(arms, shared):
         assert np.abs(changes[0] - changes[1]).max() < SAME * np.abs(changes[1]).max()
         dqd = geometry.kept(q, rng.normal(size=robot.nv))
         assert np.abs((ours_d - theirs_d) @ dqd).max() < SAME * np.abs(theirs_d @ dqd).max()
+
+
+def test_derivatives_of_pinned_points_as_pinocchio(arms):
+    """In all directions: of points on the ground those of Pinocchio are right."""
+    robot = arms(POINTS, floating=True, ground=True)
+    table = states(robot, "dFDc", 5)
+    found = robot_calls.call(reduced(robot), "dFDc", table).table
+    by = np.concatenate([array(robot, found, f"dqdd_{name}") for name in ("dq", "dqd")], axis=-1)
+    state = zip(*(array(robot, table, name) for name in ("q", "qd", "tau")), strict=True)
+    peer = Pinocchio(robot)
+    want = np.array([np.hstack(peer.derivatives(*row)) for row in state])
+    assert np.abs(by - want).max() < SAME * np.abs(want).max()
+
+
+@pytest.mark.parametrize("kind", [POINTS, HINGE, WELD])
+@pytest.mark.nightly(HINGE)
+def test_a_floating_base_held_to_the_ground_with_gains(arms, kind):
+    """Derivatives of FDc and of the step are what differences in the tangent space tend to."""
+    robot = arms(
+        kind, floating=True, gains=(100.0, 20.0), joints=2, ground=True, gravity=(1.0, -2.0, 3.0)
+    )
+    model, on, h, near = RobotModel(robot), States(robot), 0.02, 1e-6
+    table = states(robot, "dFDc", 1)
+    q, qd, tau = (array(robot, table, name)[0] for name in ("q", "qd", "tau"))
+    x, n = np.concatenate([q, qd]), robot.nv
+    assert np.abs(LoopGeometry(robot).errors(q)).max() < 1e-9
+
+    def accelerations(x):
+        return model.constrained_forward_dynamics(x[:, : robot.nq], x[:, robot.nq :], tau)
+
+    def after(x, tau):
+        given = x[..., : robot.nq], x[..., robot.nq :], tau, h
+        return on.difference(start, np.concatenate(model.constrained_step(*given), axis=-1))
+
+    start = np.concatenate(model.constrained_step(q, qd, tau, h))
+    ways = near * np.eye(2 * n)
+    moved = [on.integrate(x, way) for way in (ways, -ways)]
+    by = np.hstack(model.constrained_forward_dynamics_derivatives(q, qd, tau))
+    want = (accelerations(moved[0]) - accelerations(moved[1])).T / (2 * near)
+    assert np.abs(by - want).max() < 1e-7 * np.abs(want).max()
+    A, B = model.constrained_step_derivatives(q, qd, tau, h)
+    want = (after(moved[0], tau) - after(moved[1], tau)).T / (2 * near)
+    assert np.abs(A - want).max() < 1e-8
+    want = (after(x, tau + np.eye(n)) - after(x, tau - np.eye(n))).T / 2
+    assert np.abs(B - want).max() < 1e-10
+    geometry = LoopGeometry(robot)
+    x = on.integrate(x, 1e-5 * np.random.default_rng(6).normal(size=2 * n))
+    q, qd = np.split(x, [robot.nq])
+    plain = RobotModel(replace(robot, loops=tuple(replace(k, gains=(0, 0)) for k in robot.loops)))
+    added = [each.constrained_forward_dynamics(q, qd, tau) for each in (model, plain)]
+    jacobian = geometry.jacobian(q)
+    want = -100.0 * geometry.errors(q) - 20.0 * jacobian @ qd
+    assert jacobian @ (added[0] - added[1]) == pytest.approx(want, rel=1e-3)
+
+
+@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+def test_steps_with_loops_are_rates_first(floating):
+    robot = robot_file.load(LEG, floating)
+    table = states(robot, "stepc", 5)
+    found = robot_calls.call(reduced(robot), "stepc", table).table
+    assert relative_error(found, pinocchio_reference.call(robot, "stepc", table)) < SAME
+
+
+def test_a_file_pins_a_foot_to_the_ground(tmp_path):
+    """A loop without a second link; a base so held is not driven."""
+    path = tmp_path / "leg.urdf"
+    path.write_text(LEG.read_text())
+    pin = "[[loop]]\nkind = 'weld'\nlink = 'hip'\nat = [0.1, 0.2, 0.7]\n"
+    names = ["abduction", "flexion", "knee", "motor", "rod"]
+    (tmp_path / "leg.loops.toml").write_text(f"actuated = {names}\n{pin}")
+    robot = robot_file.load(path, floating=True)
+    fixed = LoopGeometry(robot).closed(np.array([0.0] * 6 + [1.0] + [0.3] * 5))
+    np.testing.assert_allclose(fixed[:3], [0.1, 0.2, 0.7], atol=1e-12)
+    table = states(robot, "IDc", 5)
+    found = robot_calls.call(reduced(robot), "IDc", table).table
+    assert list(found) == [f"tau{k}" for k in range(11)] and not found["tau0"].any()
+    assert relative_error(found, pinocchio_reference.call(robot, "IDc", table)) < SAME
 
 
 @pytest.mark.nightly(every=4)
@@ -272,7 +364,7 @@ def test_the_leg(floating):
 
 def test_model_native_and_twin_have_the_bits_of_the_text():
     robot = reduced(robot_file.load(LEG))
-    for function in CONSTRAINED:
+    for function in CONSTRAINED.keys() - {"dstepc"}:  # it is FDc, dFDc and the step's text
         table = robot_calls.random_states(robot, function, 3, seed=4)
         model, native, twin = (
             robot_calls.call(robot, function, table, "float32", target).table
