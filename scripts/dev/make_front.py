@@ -621,7 +621,7 @@ TARGETS = {
     ),
     "manifests": Target(
         PROOF,
-        "hdca.core (FuseSoC), Bender.yml, rtl/hdca.f, from rtl/rtl.f",
+        "hdca.core (FuseSoC), Bender.yml, rtl/hdca.f, IP-XACT, vivado.tcl, from rtl/rtl.f",
         "",
         programs("scripts.dev.manifests"),
     ),
