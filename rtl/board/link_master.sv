@@ -109,17 +109,22 @@ module link_master
 
   // Sequence numbers: of the next frame, of the next answer to send, and how many answers are kept
   logic linked_q;
-  logic [SEQUENCE_W-1:0] next_q, send_q, age, unsent;
+  logic [SEQUENCE_W-1:0] next_q, send_q, age_q, unsent;
   logic [WINDOW_W:0] kept_q;
-  assign age = next_q - word_i[SEQUENCE_W-1:0];
   assign unsent = next_q - send_q;
 
-  logic is_hello, is_next, is_again;
+  // Of the first word, which is there since the cycle before HEADER at least
+  logic is_hello_q, is_access_q, is_next, is_again;
   logic [KIND_W-1:0] kind;
   assign kind = word_i[SEQUENCE_W+:KIND_W];
-  assign is_hello = kind == HELLO;
-  assign is_next = kind == ACCESS && linked_q && age == '0;
-  assign is_again = kind == ACCESS && linked_q && age != '0 && age <= SEQUENCE_W'(kept_q);
+  assign is_next = is_access_q && linked_q && age_q == '0;
+  assign is_again = is_access_q && linked_q && age_q != '0 && age_q <= SEQUENCE_W'(kept_q);
+
+  always_ff @(posedge clk_i) begin
+    age_q <= next_q - word_i[SEQUENCE_W-1:0];
+    is_hello_q <= kind == HELLO;
+    is_access_q <= kind == ACCESS;
+  end
 
   logic bus_done, bus_error, at_end;
   assign at_end = at_q == first_q;
@@ -148,13 +153,13 @@ module link_master
       out_q <= FRAME_W'(1);
       accesses_q <= COUNT_W'(1);
       failed_q <= '0;
-      state_q <= is_hello ? GREET : is_next ? OPERATION : DROP;
-      if (is_hello) begin
+      state_q <= is_hello_q ? GREET : is_next ? OPERATION : DROP;
+      if (is_hello_q) begin
         linked_q <= 1'b1;
         kept_q <= '0;
         next_q <= word_i[SEQUENCE_W-1:0];
         send_q <= word_i[SEQUENCE_W-1:0];
-      end else if (is_again && age > unsent) begin
+      end else if (is_again && age_q > unsent) begin
         send_q <= word_i[SEQUENCE_W-1:0];
       end
     end else if (state_q == GREET) begin
@@ -225,7 +230,7 @@ module link_master
   logic read_done;
   assign read_done = state_q == READ && bus_done;
   assign place = state_q == HEADER ? '0 : out_q;
-  assign write_o = (state_q == HEADER && (is_hello || is_next)) || state_q == GREET || read_done ||
+  assign write_o = (state_q == HEADER && (is_hello_q || is_next)) || state_q == GREET || read_done ||
                    state_q == STATUS;
   assign write_address_o = {state_q == HEADER ? word_i[WINDOW_W-1:0] : slot_q, place};
   assign write_data_o =
