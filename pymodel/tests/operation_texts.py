@@ -31,7 +31,7 @@ from pymodel.algorithms.step import prepare, rates
 from pymodel.arith.terms import Terms
 from pymodel.compile.graph import LEAVES, Graph, Node, Ref, flatten, symbols
 from pymodel.mechanism import robot_file
-from pymodel.mechanism.loop import HINGE, LOOPS, POINTS, WELD
+from pymodel.mechanism.loop import LOOPS, POINTS, WELD
 from pymodel.mechanism.robot import FIXED_BASE, Robot, at_link
 from pymodel.mechanism.robot_bodies import ground_under
 from pymodel.mechanism.scenario import (
@@ -549,11 +549,11 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
         f"{name}, {kind}": partial(_function, _closed(kind), name, "")
         for kind in LOOPS
         for name in functions.CONSTRAINED
-        if kind == HINGE or not name.endswith("stepc")
+        if kind == POINTS or not name.endswith("stepc")
     },
     "robots held to the ground: rigid_body": {
         f"{name}, {kind}": partial(_function, _held_to_the_ground(kind), name, "")
-        for name, kind in (("FDc", POINTS), ("dFDc", POINTS), ("dFDc", WELD))
+        for name, kind in (("FDc", POINTS), ("dFDc", POINTS), ("FDc", WELD))
     },
     "robots with given accelerations: rigid_body": {
         f"{name}, {base}": partial(_function, _held(robot), name, "")

@@ -57,6 +57,8 @@ ROOMY = replace(
 )
 SEGMENTED = replace(ROOMY, scratch_depth=1024)
 SEGMENTS = calls("hyq", ["dFD"], rows=32, floating=True) | {"chained": True}
+#: Linearisations of a controller that looks ahead.
+KNOTS = calls("iiwa14", ["dstep"], rows=4)
 MANY = replace(NARROW, datapaths=8, depth=64, program_depth=1024, out_depth=16)
 VERILATOR, ICARUS = ("verilator",), ("icarus",)
 BENCH = array.bench(
@@ -98,9 +100,12 @@ BENCH = array.bench(
         ),
         Config(
             "few-segments",
-            rtl_parameters(replace(NARROW, scratch_depth=1024)),
+            rtl_parameters(replace(NARROW, scratch_depth=1024, out_depth=512)),
             {
-                "jobs": [calls("iiwa14", ["dFD"], rows=32) | {"chained": True}],
+                "jobs": [
+                    calls("iiwa14", ["dFD"], rows=32) | {"chained": True},
+                    KNOTS,
+                ],
                 "stalls": 0.3,
                 "quick": True,
             },
