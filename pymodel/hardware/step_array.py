@@ -95,9 +95,9 @@ class StepArray(Programmable):
         super().__init__(dut, step_array(machine.bus_words), machine)
         self.rows: list[int] = []  # of each function
         self._longest = 0  # cycles of a batch of the function that takes longest
-        self._outputs = 0  # of the function that gives most
+        self.outputs: list[int] = []  # of a row of each function
         if self.in_blocks:
-            self.blocks = StreamBlocks(dut)
+            self.blocks = self.streams()
             return
         for name in ("s_axis", "m_axis"):
             logging.getLogger(f"cocotb.{dut._name}.{name}").setLevel(logging.WARNING)
@@ -105,6 +105,10 @@ class StepArray(Programmable):
         options = {"reset_active_level": False, "byte_lanes": 1}  # a word is a "byte"
         self.source = AxiStreamSource(AxiStreamBus.from_prefix(dut, "s_axis"), *ends, **options)
         self.sink = AxiStreamSink(AxiStreamBus.from_prefix(dut, "m_axis"), *ends, **options)
+
+    def streams(self) -> Any:
+        """What moves blocks of beats."""
+        return StreamBlocks(self.dut)
 
     def stall_streams(
         self, rng: np.random.Generator, source: float = 0.5, sink: float = 0.5
@@ -127,7 +131,7 @@ class StepArray(Programmable):
         await self.write_registers(array.image)
         await self.store_tables(array)
         self.rows = [entry.rows(array.segments) for entry in array.table]
-        self._outputs = max(entry.outputs for entry in array.table)
+        self.outputs = [entry.outputs for entry in array.table]
         self._longest = self.machine.contexts * max(
             sum(s.length * s.repeat for s in entry.chain(array.segments)) for entry in array.table
         )
@@ -210,7 +214,7 @@ class StepArray(Programmable):
         said = ", ".join(map(reading, sorted(found)))
         assert len(found) == 1, f"m_axis_tuser changes within a call: {said}"
         (user,) = found
-        faults = 1 << len(self.dut.s_axis_tuser)
+        faults = 1 << (self.machine.functions - 1).bit_length()  # above the function's number
         return Given(user & (faults - 1), tuple(words), bool(user & faults))
 
     async def run(  # type: ignore[override] # a run takes calls, not fields of CTRL
@@ -250,7 +254,7 @@ class StepArray(Programmable):
 
     def batch_cycles(self, inputs: int) -> int:
         """More cycles than the streams stand still, calls having so many words."""
-        words = self.machine.systems * (inputs + self._outputs)
+        words = self.machine.systems * (inputs + max(self.outputs, default=0))
         return STALLED * words + IN_FLIGHT * self._longest + IDLE_CYCLES
 
     async def finish(self, given: list[Given]) -> Outcome:

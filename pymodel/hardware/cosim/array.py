@@ -9,6 +9,7 @@ hands over. ``quick``: programs are scheduled at the first try.
 """
 
 import json
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -158,11 +159,37 @@ async def _calls(
         names = array.functions[function].inputs
         batches[function] = bits_of(fmt, {name: table[name] for name in names})
     calls = [(function, inputs) for function, batch in batches.items() for inputs in batch]
-    rows, outcome = await _run(engine, array, calls)
+    rows, outcome = await run(engine, array, calls)
     if out:
-        _hand_over(rows, outcome, out)
-    _account(board, engine, array, calls, outcome)
-    at = 0
+        calls_of(rows, outcome).write(out)
+    account(board, array, calls, outcome)
+    compare(board, machine, functions, robots, batches, rows, outcome)
+    return outcome
+
+
+def compare(
+    board: Scoreboard,
+    machine: Machine,
+    functions: Mapping[str, Kernel | Chain],
+    robots: Mapping[str, Robot],
+    batches: Mapping[str, Sequence[Mapping[str, int]]],
+    rows: Sequence[Sequence[Mapping[str, int]]],
+    outcome: Outcome,
+) -> None:
+    """Compare calls of functions, one function after the other, with the text.
+
+    Parameters
+    ----------
+    board
+        That compares.
+    machine
+        That has run.
+    functions, robots, batches
+        Of each function what was scheduled, whose it is, and bits of the inputs of its calls.
+    rows, outcome
+        What came.
+    """
+    fmt, at = machine.fmt, 0
     for function, batch in batches.items():
         found = [only for (only,) in rows[at : at + len(batch)]]
         fault = [item.fault for item in outcome.given[at : at + len(batch)]]
@@ -192,14 +219,13 @@ async def _calls(
                         board.compare(name, results[name], x.bits, fmt, context=context)
                 faulty = bool(exact.flags & NOT_FINITE)
             board.compare(FAULT, int(fault[row]), int(faulty), context=where)
-    return outcome
 
 
-def _hand_over(rows: list[list[dict[str, int]]], outcome: Outcome, out: Path) -> None:
+def calls_of(rows: Sequence[Sequence[Mapping[str, int]]], outcome: Outcome) -> Calls:
+    """What calls of one row have given."""
     results: list[Mapping[str, int] | None] = [only for (only,) in rows]
     words = sum(len(only) for (only,) in rows)
-    found = Calls(results, words, outcome.cycles, outcome.flags)
-    found.write(out)
+    return Calls(results, words, outcome.cycles, outcome.flags)
 
 
 def _numbers(
@@ -222,8 +248,8 @@ async def _ensemble(board: Scoreboard, engine: StepArray, job: dict[str, Any]) -
     function = Ensemble.of(found, fmt)
     array = prepare_array(machine, {"step": function})
     calls = [("step", function.words(scenario, fmt)) for scenario in found]
-    rows, outcome = await _run(engine, array, calls)
-    _account(board, engine, array, calls, outcome)
+    rows, outcome = await run(engine, array, calls)
+    account(board, array, calls, outcome)
     board.compare(FAULT, sum(item.fault for item in outcome.given), 0)
     for row, want in enumerate(_rows(found, calls, job, fmt)):
         for system, got in enumerate(rows):
@@ -284,19 +310,27 @@ def _evaluated(
         state = {name: after[name] for name in kernel.carried}
 
 
-async def _run(
-    engine: StepArray, array: Array, calls: Sequence[Given]
+async def run(
+    engine: StepArray,
+    array: Array,
+    calls: Sequence[Given],
+    watch: Callable[[int, int], None] = print_progress,
 ) -> tuple[list[list[dict[str, int]]], Outcome]:
+    """Load an array, and have it do calls: of each its rows, and what the run has left.
+
+    ``watch`` is told how many calls have come back, and of how many.
+    """
     await engine.forget()
     await engine.load(array)
     words = [(array.functions[name].number, array.words_of(name, x)) for name, x in calls]
-    outcome = await engine.run(words, watch=lambda done: print_progress(done, len(calls)))
+    outcome = await engine.run(words, watch=lambda done: watch(done, len(calls)))
+    done = len(calls), outcome.cycles, outcome.word_cycles
+    logging.getLogger("cocotb.step_array").info("%d calls in %d cycles, %d of them words", *done)
     return array.rows([name for name, _ in calls], outcome.given), outcome
 
 
-def _account(
+def account(
     board: Scoreboard,
-    engine: StepArray,
     array: Array,
     calls: Sequence[Given],
     outcome: Outcome,
@@ -306,9 +340,6 @@ def _account(
     board.compare("STATUS.MALFORMED", int(outcome.malformed), 0)
     want = array.word_cycles([name for name, _ in calls])
     board.compare("WORD_CYCLES", outcome.word_cycles, want)
-    engine.dut._log.info(
-        "%d calls in %d cycles, %d of them words", len(calls), outcome.cycles, outcome.word_cycles
-    )
 
 
 def _where(machine: Machine, call: int, what: str) -> str:

@@ -17,13 +17,17 @@ SEQUENCE_BITS = 0xFF
 LOOK_S = 0.02
 
 
+class RefusedError(Exception):
+    """An access that is answered with SLVERR."""
+
+
 class Device:
     """What rtl/board does with frames (docs/board.md).
 
     Parameters
     ----------
     read, write
-        Accesses to registers, at byte offsets.
+        Accesses to registers, at byte offsets; may raise :class:`RefusedError`.
     every
         Of frames and answers together, one of so many is damaged, each at most once; 0: none.
     greeting
@@ -50,6 +54,7 @@ class Device:
         self._kept: deque[list[int]] = deque(maxlen=link.WINDOW)
         self._next: int | None = None
         self.done = self.repeated = 0
+        self._accesses = self._failed = 0  # of a frame; the first that was refused
 
     def answer(self, block: bytes) -> bytes:
         """The bytes that answer those of a frame, none if it is dropped."""
@@ -69,7 +74,9 @@ class Device:
         self._next = (sequence + 1) % link.SEQUENCES
         self.done += 1
         greeting = [self._greeting] if kind == link.HELLO else []
-        found = [header, *greeting, *self._done(deque(operations)), 0]
+        self._accesses = self._failed = 0
+        words = [*self._done(deque(operations))]
+        found = [header, *greeting, *words, self._failed]
         assert len(found) < link.FRAME_WORDS
         self._kept.append(found)
         return self._hit(link.encode(found))
@@ -80,10 +87,19 @@ class Device:
             address, count = word >> link.OP_ADDRESS_AT & ~3, word & link.HALF
             step = 0 if word & link.OP_FIXED else 4
             for at in range(address, address + step * count, step) if step else [address] * count:
+                self._accesses += 1
                 if word & link.OP_WRITE:
-                    self._write(at, operations.popleft())
+                    data = operations.popleft()
+                    self._tried(self._write, at, data)
                 else:
-                    yield self._read(at)
+                    yield self._tried(self._read, at) or 0
+
+    def _tried(self, access: Callable[..., int | None], *arguments: int) -> int | None:
+        try:
+            return access(*arguments)
+        except RefusedError:
+            self._failed = self._failed or self._accesses
+            return None
 
     def _hit(self, data: bytes) -> bytes:
         """These bytes, or with a wrong one, or without their end."""
