@@ -33,6 +33,7 @@ axil/address_pkg.sv
 axil/axil_copy.sv
 axil/axil_held.sv
 axil/axil_slave.sv
+axil/axil_split.sv
 axil/coprocessor_control.sv
 top/hdca_coprocessor_regs_pkg.sv
 top/hdca_coprocessor_regs.sv
@@ -72,3 +73,5 @@ board/link_memory.sv
 board/link_master.sv
 board/uart_axil.sv
 board/board_engine.sv
+board/stream_axil.sv
+board/board_array.sv

@@ -32,6 +32,7 @@ rtl/axil/address_pkg.sv
 rtl/axil/axil_copy.sv
 rtl/axil/axil_held.sv
 rtl/axil/axil_slave.sv
+rtl/axil/axil_split.sv
 rtl/axil/coprocessor_control.sv
 rtl/top/hdca_coprocessor_regs_pkg.sv
 rtl/top/hdca_coprocessor_regs.sv
@@ -71,3 +72,5 @@ rtl/board/link_memory.sv
 rtl/board/link_master.sv
 rtl/board/uart_axil.sv
 rtl/board/board_engine.sv
+rtl/board/stream_axil.sv
+rtl/board/board_array.sv

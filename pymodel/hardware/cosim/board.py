@@ -34,6 +34,7 @@ from pymodel.mechanism.scenario_file import load
 from pymodel.runs.compiled import run_image
 from pymodel.runs.engine_runs import prepare
 
+NAME = "cosim_board"
 CLOCK_HZ = 1_000_000_000 // PERIOD_NS
 USB, USB_BAUD = "usb", 3_000_000  # a configuration
 SCENARIO = "double_pendulum"
@@ -77,7 +78,7 @@ def c_files(folder: Path, machine: Machine, steps: int) -> list[str]:
 
 def bench(configs: Sequence[Config], module: str = "") -> Bench:
     """The bench of some configurations, whose tests are in a module: in tb/ unless given."""
-    return Bench("cosim_board", "board_engine", configs, module=module)
+    return Bench(NAME, "board_engine", configs, module=module)
 
 
 def test_of(bench: Bench) -> Any:
@@ -104,7 +105,7 @@ def _hdca(bench: Bench, log: Path, port: str) -> list[str]:
     """The host in Python."""
     command = bench.settings["command"]
     target = [] if command[0] == "board" else ["--target", "board"]
-    out = ["--out", str(log.with_suffix(""))] if "run" in command else []
+    out = ["--out", str(log.with_suffix(""))] if command[0] in ("run", "robot") else []
     ours = [sys.executable, "-m", "pymodel", *command, *target]
     return [*ours, "--port", port, "--wait", str(WAIT_S), *out]
 
