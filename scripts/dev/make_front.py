@@ -561,14 +561,14 @@ TARGETS = {
     ),
     "bitstream": Target(
         PROOF,
-        "build/bitstream/<board>/top.bit, with a report [BOARD=ulx3s CLOCK=85 SEEDS=3 CHECK=1]",
-        "BOARD CLOCK SEEDS CHECK",
+        "build/bitstream/<board>/top.bit, with a report [BOARD=ulx3s TOP=array CLOCK=85 CHECK=1]",
+        "BOARD TOP LANES ARITH CONTEXTS DATAPATHS CLOCK SEEDS CHECK",
         programs(f"{_E}bitstream", set_up="synth"),
     ),
     "board-sim": Target(
         PROOF,
-        "a host's program over a pty, a board's simulated pins behind it [HOST=c STEPS=]",
-        "SIM STEPS HOST",
+        "a host's program over a pty, a board's simulated pins behind it [TOP=array HOST=c STEPS=]",
+        "SIM TOP STEPS HOST ROWS FUNCTION",
         board_sim,
     ),
     "litex-sim": Target(

@@ -50,13 +50,15 @@ def of_board(name: str) -> tuple[Netlist, int]:
     CostError
         If `make bitstream` has left none.
     """
-    folder = bitstream.OUT / name
+    folder = bitstream.folder_of(name, bitstream.ENGINE)
     file = folder / "top.json"
     if not (ROOT / file).exists():
         raise CostError(f"{file} is missing: run make bitstream BOARD={name}")
     clock = bitstream.clock_of_pll((ROOT / folder / "pll.v").read_text())
     pins = {"clk": "clk_i", "rx": "rx_i", "tx": "tx_o"}
-    return Netlist(rtl_of(bitstream.ENGINE), file, bitstream.TOP, pins), round(clock * 1e6)
+    return Netlist(rtl_of(bitstream.MODULES[bitstream.ENGINE]), file, bitstream.TOP, pins), round(
+        clock * 1e6
+    )
 
 
 def run_part(part: str, board_name: str, engine: str) -> Mapping[str, Any]:
