@@ -58,6 +58,7 @@ set sources {
   axil/axil_copy.sv
   axil/axil_held.sv
   axil/axil_slave.sv
+  axil/axil_split.sv
   axil/coprocessor_control.sv
   top/hdca_coprocessor_regs_pkg.sv
   top/hdca_coprocessor_regs.sv
@@ -97,6 +98,8 @@ set sources {
   board/link_master.sv
   board/uart_axil.sv
   board/board_engine.sv
+  board/stream_axil.sv
+  board/board_array.sv
 }
 create_project -in_memory -part $part
 foreach source $sources {
