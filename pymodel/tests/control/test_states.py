@@ -66,15 +66,21 @@ def test_states_differ_and_move_on_as_with_pinocchio(tmp_path):
     for size in (1.0, 0.02, 1e-7):
         way = size * rng.uniform(-1, 1, (20, states.ndx))
         b = states.integrate(a, way)
-        np.testing.assert_allclose(states.difference(a, b), way, atol=1e-13)
+        np.testing.assert_allclose(states.difference(a, b), way, rtol=0, atol=1e-13)
         first = 0
         for own in robot.coordinates:
             dofs = slice(first, first + len(own) - (len(own) > 1))
             first = dofs.stop
             for x, y, z in zip(a[:, own], way[:, dofs], b[:, own], strict=True):
                 wanted = groups[len(own)].integrate(x, y) if len(own) > 1 else x + y
-                np.testing.assert_allclose(z, wanted, atol=1e-14)
+                np.testing.assert_allclose(z, wanted, rtol=0, atol=1e-14)
         np.testing.assert_array_equal(b[:, robot.nq :], a[:, robot.nq :] + way[:, robot.nv :])
+    for own in robot.quaternions:  # of any length, afterwards of length 1
+        a[:, own] *= 1.001
+    moved = states.integrate(a, way)
+    for own in robot.quaternions:
+        np.testing.assert_allclose(np.linalg.norm(moved[:, own], axis=1), 1.0, rtol=1e-15)
+    np.testing.assert_allclose(states.difference(a, moved), way, rtol=0, atol=1e-13)
 
 
 def test_motions_and_derivatives_are_the_functions(robot, motion):
