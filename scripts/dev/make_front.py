@@ -489,7 +489,7 @@ TARGETS = {
     ),
     "bench": Target(
         PROOF,
-        "speeds, cycles of step engine and array, native kernels, planning [ONLY=native]",
+        "speeds, cycles of step engine and array, native kernels, waiting, planning [ONLY=native]",
         "ONLY",
         bench,
     ),

@@ -8,7 +8,7 @@ from pymodel.app.options import OptionParser, one_of
 from pymodel.runs.input_error import InputError
 
 #: Parts in the order in which they run; each is a module beside this with a `main`.
-PARTS = ("speed", "step_engine", "array", "native", "mpc")
+PARTS = ("speed", "step_engine", "array", "native", "waiting", "mpc")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

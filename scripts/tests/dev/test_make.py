@@ -69,7 +69,10 @@ def make(environment):
             "STEPS=3: make robot takes URDF FUNCTION LINK TARGET OUT FLOATING SNAP GRAVITY",
         ),
         (["run", PENDULUM, "ROWS=3"], "ROWS=3: make run takes SCENARIO TARGET OUT ARITH"),
-        (["bench", "ONLY=all"], "ONLY=all: must be speed, step_engine, array, native or mpc"),
+        (
+            ["bench", "ONLY=all"],
+            "ONLY=all: must be speed, step_engine, array, native, waiting or mpc",
+        ),
         (["test", "SIM=icarus"], "SIM=icarus: make test takes CHANGED"),
         (["run", PENDULUM, "STEP=5"], "STEP=5: make run takes SCENARIO TARGET OUT ARITH"),
         (["lint", "SIM=icarus"], "SIM=icarus: make lint takes no variables"),

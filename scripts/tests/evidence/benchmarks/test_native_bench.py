@@ -59,7 +59,7 @@ ROWS = [
 def test_an_unknown_part_is_refused(capsys):
     assert bench.main(["--only", "all"]) == 2
     said = capsys.readouterr().err
-    assert said == "ONLY=all: must be speed, step_engine, array, native or mpc\n"
+    assert said == "ONLY=all: must be speed, step_engine, array, native, waiting or mpc\n"
 
 
 def test_goals():
