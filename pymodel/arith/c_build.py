@@ -48,6 +48,7 @@ def shared_library(
     files: Mapping[str, str],
     options: Sequence[str],
     common: Mapping[str, str] = MappingProxyType({}),
+    more: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Path:
     """Build a shared library, or find it built.
 
@@ -60,6 +61,8 @@ def shared_library(
     common : dict, optional
         Such files that other libraries have, too; they include no others. What is compiled of them
         is kept as well.
+    more : dict, optional
+        Name of one of the files -> options that follow the others when it is compiled.
 
     Returns
     -------
@@ -70,10 +73,11 @@ def shared_library(
     NoCompilerError
         If it cannot be built.
     """
-    path = cache_folder() / f"{_digest(options, files, common)}.so"
+    words = {name: " ".join(some) for name, some in more.items()}
+    path = cache_folder() / f"{_digest(options, files, common, words)}.so"
     _require_own_folder(path.parent)
     if not _whole(path):
-        compiler().build(files, options, path, common)
+        compiler().build(files, options, path, common, more)
     return path
 
 
@@ -147,6 +151,7 @@ class Compiler:
         options: Sequence[str],
         path: Path,
         common: Mapping[str, str],
+        more: Mapping[str, Sequence[str]],
     ) -> None:
         """Compile files into a shared library, all at once."""
         try:
@@ -156,7 +161,7 @@ class Compiler:
             # Beside what is kept, so that it only needs another name there when it is whole.
             new_folder = partial(tempfile.TemporaryDirectory, prefix=BUILDING, dir=path.parent)
             with new_folder() as own, new_folder() as shared:
-                self._build(Path(own), Path(shared), files, options, path, common)
+                self._build(Path(own), Path(shared), files, options, path, common, more)
         except OSError as error:
             said = (
                 f"{path.parent}: {error.strerror or error}; {CACHE_VARIABLE} names another folder"
@@ -171,6 +176,7 @@ class Compiler:
         options: Sequence[str],
         path: Path,
         common: Mapping[str, str],
+        more: Mapping[str, Sequence[str]],
     ) -> None:
         kept = _digest(options, common)  # names of objects begin with it
         for place, some in ((own, files), (shared, common)):
@@ -181,7 +187,8 @@ class Compiler:
             made = source.with_suffix(".o")
             found = path.with_name(f"{kept}.{made.name}")
             if source.parent == own or not _whole(found):
-                self._run(made, *options, "-I", str(shared), "-c", source.name)
+                own_options = (*options, *more.get(source.name, ()))
+                self._run(made, *own_options, "-I", str(shared), "-c", source.name)
                 if source.parent == own:
                     return made
                 _moved(made, found)

@@ -109,21 +109,27 @@ class _Emitter:
 
     def _handed_on(self) -> tuple[dict[int, int], int]:
         """Place in the workspace of each value that a later piece reads, and how many there are."""
+        pieces = range(len(self.chunks))
         last = {
             node: k
-            for k, chunk in enumerate(self.chunks)
-            for node in self._read(chunk)
+            for k in pieces
+            for node in self._read(self.chunks[k])
             if self.home[self._source(node)] != k
         }
+        begin: list[list[int]] = [[] for _ in pieces]
+        end: list[list[int]] = [[] for _ in pieces]
+        for node, k in last.items():
+            begin[self.home[self._source(node)]].append(node)
+            end[k].append(node)
         slots: dict[int, int] = {}
         free: list[int] = []
         used = 0
-        for k in range(len(self.chunks)):
-            for node in sorted(node for node in last if self.home[self._source(node)] == k):
+        for k in pieces:
+            for node in sorted(begin[k]):
                 if not free:
                     free, used = [used], used + 1
                 slots[node] = free.pop()
-            free += [slots[node] for node, end in last.items() if end == k]
+            free += [slots[node] for node in end[k]]
         return slots, used
 
     def pieces(self) -> Iterator[str]:

@@ -110,9 +110,14 @@ ROUNDED real rounded(real x, real *restrict w) {
 #endif
 }
 
-#define ADD(a, b) rounded((a) + (b), w)
-#define MUL(a, b) rounded((a) * (b), w)
-#define REC(a) rounded((number)1 / (a), w)
+#if NARROW
+#define ROUND(x) rounded((x), w)
+#else
+#define ROUND(x) (x) /* no call: of what is inlined, most of a compiler's time would be the call */
+#endif
+#define ADD(a, b) ROUND((a) + (b))
+#define MUL(a, b) ROUND((a) * (b))
+#define REC(a) ROUND((number)1 / (a))
 #define SINCOS(a, sin, cos) sincos_lanes((a), &(sin), &(cos), w)
 void sincos_lanes(real x, real *sine, real *cosine, real *w);
 

@@ -150,6 +150,24 @@ def test_functions_of_a_robot(monkeypatch, function, arithmetic, lanes):
             assert float(found[name][row]) == exact.to_float(want), (name, row)
 
 
+@pytest.mark.parametrize("arithmetic", ["float32", "float64"])
+def test_a_large_kernel_is_built_by_fewer_passes(monkeypatch, arithmetic):
+    """Some pieces a file, with other options: the bits are those of other kernels."""
+    monkeypatch.setattr(native, "emit", partial(emit_c.emit, piece=40))
+    robot = reduced(load_robot(ROBOTS / "iiwa14.urdf"))
+    kernel, states = robot_kernel(robot, "ID"), random_states(robot, "ID", 5, seed=4)
+    usual = native.build(kernel, arithmetic, lanes=1)
+    monkeypatch.setattr(native, "LARGE", len(kernel.operations))
+    assert not native.build(kernel, arithmetic, lanes=1).code.large
+    monkeypatch.setattr(native, "LARGE", len(kernel.operations) - 1)
+    large = native.build(kernel, arithmetic, lanes=1)
+    files = [[x for x in y.code.files if x.startswith("main_")] for y in (usual, large)]
+    assert len(files[0]) > native.PIECES_OF_LARGE > 1
+    assert len(files[1]) == -(-len(files[0]) // native.PIECES_OF_LARGE)
+    for name, x in usual.evaluate(states).items():
+        assert x.tobytes() == large.evaluate(states)[name].tobytes(), name
+
+
 def stepped(kernel, exact, state, steps, special=None, every=0):
     """Carried values before each step, with its outputs, one kernel after the other."""
     rows = []
@@ -434,6 +452,19 @@ def test_a_relative_cache_folder(monkeypatch, tmp_path):
 
 
 SMALL = {"one.c": "int one(void) { return 1; }\n"}
+
+
+def test_a_file_of_its_own_options(monkeypatch, tmp_path):
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path))
+    files = {"one.c": "int one(void) { return ONE; }\n", "two.c": "int two(void) { return ONE; }\n"}
+    libraries = []
+    for value in (2, 3):
+        more = {"two.c": ["-UONE", f"-DONE={value}"]}
+        path = c_build.shared_library(files, ["-fPIC", "-DONE=1"], more=more)
+        ffi = FFI()
+        ffi.cdef("int one(void); int two(void);")
+        libraries.append(c_build.opened(ffi, path))
+    assert [(x.one(), x.two()) for x in libraries] == [(1, 2), (1, 3)]
 
 
 @pytest.mark.parametrize("kind", ["*.so", "*.o"])
