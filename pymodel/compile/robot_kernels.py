@@ -7,7 +7,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from pymodel.algorithms.rigid_body import control, segments
-from pymodel.algorithms.rigid_body.functions import columns, evaluate, inputs, methods
+from pymodel.algorithms.rigid_body.functions import (
+    INVERSE_FACTORS,
+    columns,
+    evaluate,
+    inputs,
+    methods,
+)
 from pymodel.compile import recording_limit
 from pymodel.compile.chains import Chain, Part, Stage
 from pymodel.compile.count import LATENCY
@@ -17,10 +23,11 @@ from pymodel.compile.recording_limit import TooManyOperationsError, limited
 from pymodel.compile.streams import numbered
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.robot import Robot, kept_with_robot, one_line
+from pymodel.mechanism.robot import REVOLUTE, Robot, kept_with_robot, one_line
 
 #: Links whose operations those of many are estimated from: they are of degree 3 at most.
 FIRST = (8, 16, 24, 32)
+SHORT = 8  #: links of a chain of which all methods are recorded
 
 
 class Count(NamedTuple):
@@ -236,9 +243,10 @@ def closed_loop(robot: Robot, settings: Mapping[str, float]) -> Kernel:
 def cheapest(robot: Robot, function: str, external: Sequence[int] = ()) -> str:
     """Find the method with the fewest multiplications, and of these with the fewest additions.
 
-    Of a robot of many links by an estimate, so that only the method that is found is recorded.
+    Of a robot of many links by an estimate, so that only the method that is found is recorded; and
+    nothing of a rival that is known to lose.
     """
-    known = methods(robot, function)
+    known = _possible(robot, function)
     expected = {method: estimated(robot, function, method, external) for method in known}
     possible = [method for method in known if expected[method] <= recording_limit.MOST]
     if len(possible) < 2:
@@ -252,6 +260,22 @@ def cheapest(robot: Robot, function: str, external: Sequence[int] = ()) -> str:
         return _extrapolated(robot, counts, "mul"), _extrapolated(robot, counts, "add")
 
     return min(possible, key=cost)
+
+
+def _possible(robot: Robot, function: str) -> tuple[str, ...]:
+    """Methods that may have the fewest operations.
+
+    A column of a robot without branches is solved by as many products with the factors as with
+    their inverses, which take up to n (n - 1) (n - 2) / 6 more to find. Slides and short chains,
+    where much is zero, are recorded both ways.
+    """
+    known = methods(robot, function)
+    hinges = all(link.kind == REVOLUTE and link.part is None for link in robot.links)
+    chain = all(link.parent == k - 1 for k, link in enumerate(robot.links))
+    others = robot.floating or robot.loops or robot.mimics
+    if len(robot.links) <= SHORT or not hinges or not chain or others:
+        return known
+    return tuple(x for x in known if x != INVERSE_FACTORS)
 
 
 def operations(kernel: Kernel) -> Counter[str]:

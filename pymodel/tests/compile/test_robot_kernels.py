@@ -61,6 +61,21 @@ def test_the_cheapest_formulation():
     assert cheapest(LOADED["atlas"], "dFD") == "inverse factors"
 
 
+@pytest.mark.nightly("9")
+@pytest.mark.parametrize("links", [pytest.param(n, id=str(n)) for n in (9, 13, 24)])
+def test_the_method_that_loses_is_not_recorded(monkeypatch, tmp_path, links):
+    robot = reduced(load(chain(tmp_path, links)))
+    costs = [
+        robot_kernels.operations(recorded(robot, "dFD", method))
+        for method in ("factors", "inverse factors")
+    ]
+    more = {op: costs[1][op] - costs[0][op] for op in ("mul", "add")}
+    assert more == dict.fromkeys(more, links * (links - 1) * (links - 2) // 6)
+    fresh = reduced(load(tmp_path / "chain.urdf"))
+    monkeypatch.setattr(robot_kernels, "recorded", lambda *_: pytest.fail("a rival was recorded"))
+    assert cheapest(fresh, "dFD") == "factors"
+
+
 def test_other_masses_leave_the_program():
     """Parameters as data: a heavier robot of the same structure has the same operations."""
     robot = load(ROBOTS / "iiwa14.urdf", snap=SNAP)
