@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 
-from pymodel.algorithms.rigid_body.functions import ALL, HYBRID, NEEDS_LINK, suited
+from pymodel.algorithms.rigid_body import functions
+from pymodel.algorithms.rigid_body.functions import ALL, NEEDS_LINK, suited
 from pymodel.arith.errors import Error
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.robot import Robot, at_link, one_line
@@ -60,8 +61,8 @@ def files() -> Iterator[tuple[str, Path]]:
                 yield package, Path(str(path.locate()))
 
 
-#: Without those for which a user says more than the file does.
-FUNCTIONS = [name for name in ALL if name not in HYBRID]
+#: Without those of loops, of given accelerations and of time steps, which are made of these.
+FUNCTIONS = [*functions.FUNCTIONS, *functions.FURTHER]
 
 
 def named(path: Path) -> str:
