@@ -44,7 +44,7 @@ BENCH = bench(
             OTHER,
             {"command": [*command(ROWS, *CALLED), "--arith", "7/15"]},
             SIMULATORS,
-            nightly=SIMULATORS,
+            nightly=("icarus",),
         ),
         Config("selftest", LINE, {"command": SELFTEST}, ("verilator",), nightly=("verilator",)),
     ]
