@@ -30,7 +30,7 @@ QUOTED = [
         r"\| double_pendulum \| 1 \|(?:[^|]*\|){2} ([\d.]+)",
     ),
     (r"lanes take ([\d.]+) each", RESULTS, r"\| double_pendulum \| 8 \|(?:[^|]*\|){3} ([\d.]+)"),
-    (r"estimates (\d+) MHz", COST, r"\| `step_engine`, 2\+2 lanes \| \d+ \| ([\d.]+)"),
+    (r"estimates (\d+) MHz", COST, r"\| `step_engine`, 2\+2 lanes \| \d \| ([\d.]+)"),
     (r"counts\s+(\d+)\s+DSP48E1", COST, r"- 2\+2 lanes: (\d+) DSP48E1"),
     (r"DSP48E1 and (\d\d)00 LUT", COST, r"- 2\+2 lanes: (\d\d)\d\d LUT"),
 ]
