@@ -428,7 +428,10 @@ def of_robot(
     first = zip([np.zeros(3), *places[0]], [robot.ground.T, *turns[0]], bars, strict=True)
     reached = [place + np.array([end for end, _ in own]) @ turn.T for place, turn, own in first]
     size = float(np.ptp(np.concatenate(reached), axis=0).max()) or 1.0
-    ground = capsules(points[FIXED_BASE], size, METAL)
+    if robot.floating:  # nothing leads from the ground's origin to where loops hold the robot
+        ground = [Solid(BALL, (1.5 * share * size,), _at(x), METAL) for x, share in bars[0][1:]]
+    else:
+        ground = capsules(points[FIXED_BASE], size, METAL)
     parts = [
         Solid(x.kind, x.size, _at(np.zeros(3), robot.ground.T) @ x.place, x.colour) for x in ground
     ]

@@ -230,8 +230,8 @@ module link_master
   logic read_done;
   assign read_done = state_q == READ && bus_done;
   assign place = state_q == HEADER ? '0 : out_q;
-  assign write_o = (state_q == HEADER && (is_hello_q || is_next)) || state_q == GREET || read_done ||
-                   state_q == STATUS;
+  assign write_o = (state_q == HEADER && (is_hello_q || is_next)) || state_q == GREET ||
+                   read_done || state_q == STATUS;
   assign write_address_o = {state_q == HEADER ? word_i[WINDOW_W-1:0] : slot_q, place};
   assign write_data_o =
       state_q == HEADER ? {{(WORD_W - KIND_W - SEQUENCE_W) {1'b0}}, kind, word_i[SEQUENCE_W-1:0]} :

@@ -14,6 +14,7 @@ from PIL import Image
 from scipy.spatial.transform import Rotation
 
 from pymodel.app.command import main
+from pymodel.control import standing
 from pymodel.mechanism import kinematics, robot_file
 from pymodel.mechanism.robot_loops import LoopGeometry
 from pymodel.mechanism.scenario_file import load
@@ -23,7 +24,7 @@ from pymodel.runs.input_error import InputError
 from pymodel.runs.robot_model import RobotModel
 from pymodel.runs.simulate import simulate
 from pymodel.tests.places import SCENARIOS
-from pymodel.tests.robots import ROBOTS
+from pymodel.tests.robots import HOPPER, ROBOTS
 
 NEAR = 1e-12
 BROWSERS = "chromium", "chromium-browser", "google-chrome"
@@ -173,6 +174,18 @@ def test_links_are_where_the_model_has_them(tmp_path, name):
             whole = found[f"{n} {robot.links[k].name}"]
             points.append(whole[:, :3, :3] @ offset + whole[:, :3, 3])
         np.testing.assert_allclose(*points, atol=1e-9)
+
+
+def test_pinned_feet_are_balls_on_the_ground(tmp_path):
+    (tmp_path / "hopper.urdf").write_text(HOPPER)
+    robot = robot_file.load(tmp_path / "hopper.urdf", floating=True)
+    q = standing.bent_legs(robot, ["foot"])
+    foot = RobotModel(robot).placement(q, "foot")[0]
+    robot = standing.pinned(robot, ["foot"], q)
+    (ground, *_) = page_of(scene.of_robot(robot, q[None]), tmp_path).data["things"]
+    assert ground["name"] == "ground"
+    np.testing.assert_allclose(ends(ground), [foot], rtol=0, atol=NEAR)
+    assert {x["type"] for x in ground["object"]["geometries"]} == {"SphereGeometry"}
 
 
 def test_postures_are_shown_for_a_second_each(tmp_path):
