@@ -73,7 +73,11 @@ module top (
   end
 
   MODULE u_board (.clk_i(clock), .rst_ni(reset_q[7]), .rx_i(rx), .tx_o(tx));
-  assign led = reset_q[7];
+
+  // A register of its own, which may stand beside the pin
+  reg led_q = 0;
+  always @(posedge clock) led_q <= reset_q[7];
+  assign led = led_q;
 
 endmodule
 """
