@@ -93,7 +93,7 @@ def differs(miter: "Miter") -> bool:
     files = {"miter.c": "\n".join(miter.program())}
     with tempfile.TemporaryDirectory() as folder:  # not kept: no other mutation needs it
         path = Path(folder, "miter.so")
-        compiler().build(files, OPTIONS, path, {})
+        compiler().build(files, OPTIONS, path, {}, {})
         return bool(opened(ffi, path).differs(1 << max(len(miter.inputs) - LANE_BITS, 0)))
 
 
