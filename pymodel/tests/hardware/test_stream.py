@@ -159,7 +159,7 @@ def test_what_is_left_on_a_stream_is_red(sim_time, state, status, said):
 
 def test_a_call_of_two_users_is_red():
     array = StepArray.__new__(StepArray)
-    array.dut = SimpleNamespace(s_axis_tuser=Port())
+    array.dut, array.machine = SimpleNamespace(s_axis_tuser=Port()), SimpleNamespace(functions=16)
     assert array._given([18, 18], [3, 4]) == (2, (3, 4), True)
     with pytest.raises(AssertionError, match="changes within a call: 0x2 = 2, 0x12 = 18"):
         array._given([18, 2], [3, 4])
