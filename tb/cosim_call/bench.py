@@ -60,7 +60,13 @@ BENCH = Bench(
     toplevel="step_engine",
     configs=[
         Config("functions", rtl_parameters(ROOMY), {"calls": THREE + MECHANISMS}, ("verilator",)),
-        Config("short", rtl_parameters(Machine()), {"calls": THREE[:2]}, ("icarus",)),
+        Config(
+            "short",
+            rtl_parameters(Machine()),
+            {"calls": THREE[:2]},
+            ("icarus",),
+            nightly=("icarus",),
+        ),
         Config(
             "half",
             rtl_parameters(replace(ROOMY, fmt=Format(5, 10))),

@@ -127,6 +127,7 @@ BENCH = Bench(
             rtl_parameters(Machine()),
             {"programs": [*PROGRAMS][:4], "calls": 40},
             ("icarus",),
+            nightly=("icarus",),
         ),
         Config(
             "half",

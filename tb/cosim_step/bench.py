@@ -81,6 +81,7 @@ BENCH = step.bench(
             rtl_parameters(replace(DEFAULT, fmt=Format(4, 2))),
             {"runs": [_run("slider_crank", steps=20)]},
             ICARUS,
+            nightly=ICARUS,
         ),
         Config(
             "combinational",

@@ -30,7 +30,7 @@ BENCH = Bench(
         _config("two-passes", nightly=SIMULATORS),
         _config("one-pass", passes=1, nightly=SIMULATORS),
         _config("pipelined", stages=(3, 3, 6), nightly=("icarus",)),
-        _config("half", fmt=(5, 10), nightly=("verilator",)),
+        _config("half", fmt=(5, 10), nightly=SIMULATORS),
     ],
     random=RandomConfigs(
         FORMATS | {"PASSES": range(1, 3)} | STAGES,

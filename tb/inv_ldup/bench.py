@@ -43,7 +43,7 @@ BENCH = Bench(
     toplevel="ldup_engine",
     configs=[
         _config(2, True, sims=SIMULATORS, icarus=300, nightly=VERILATOR),
-        _config(2, False, HALF, sims=SIMULATORS, icarus=100, nightly=VERILATOR),
+        _config(2, False, HALF, sims=SIMULATORS, icarus=100, nightly=SIMULATORS),
         # The first reciprocal ends while multipliers still hold what a reset cut short.
         _config(2, False, HALF, stages=(0, 5, 0), sims=SIMULATORS, icarus=20, nightly=VERILATOR),
         _config(3, True, HALF, stages=(1, 0, 2)),

@@ -379,6 +379,7 @@ def test_a_random_run_with_loops():
     assert np.abs(run.q - exact.q).max() < 1e-6 and np.abs(run.p - exact.p).max() < 1e-6
 
 
+@pytest.mark.nightly("7")
 @pytest.mark.parametrize("rebase", [1, 7])
 def test_a_rebased_run_moves_like_any_other(rebase):
     """Native code runs it, as above."""

@@ -72,7 +72,16 @@ def function(name):
     return first if number.isdecimal() else name
 
 
-@pytest.mark.parametrize("phase", [*operation_order.PHASES, *operation_texts.TEXTS])
+LONG = "robots with loops: rigid_body", "robots with given accelerations: rigid_body"
+
+
+@pytest.mark.parametrize(
+    "phase",
+    [
+        pytest.param(phase, marks=[pytest.mark.nightly] * (phase in LONG))
+        for phase in (*operation_order.PHASES, *operation_texts.TEXTS)
+    ],
+)
 def test_order_of_operations(phase):
     found = differences(phase, formulas(phase))
     lines = ["", *found[:SHOWN]]

@@ -93,7 +93,7 @@ def stuck(cells):
 BUGS = [another_table, no_register, one_more_register, swapped_pins, stuck]
 
 
-@pytest.mark.nightly("another_table", "no_register")
+@pytest.mark.nightly("another_table")
 @pytest.mark.parametrize("change", BUGS, ids=lambda change: change.__name__)
 def test_a_wrong_netlist_is_found(lanes, change):
     row = run(planted(lanes, change.__name__, change), change.__name__)
