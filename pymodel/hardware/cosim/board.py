@@ -27,6 +27,7 @@ from pymodel.hardware.scoreboard import Scoreboard
 from pymodel.hardware.serial_pins import SerialPins
 from pymodel.hardware.simulation import TASK_ENV
 from pymodel.hardware.step_engine import machine_of, rtl_parameters
+from pymodel.hardware.waiting import HangError
 from pymodel.machine.c_driver import build_host
 from pymodel.machine.isa import Machine
 from pymodel.machine.model import Twin
@@ -42,6 +43,7 @@ TEST = "host_program"  # the cocotb test
 SAME = "bit-identical to the model"  # what the host says
 WAIT_S = 60  # of the host, which a simulation keeps waiting
 LOOK_US, IDLE_LOOKS, IDLE_S = 10, 100, 1e-3
+SILENT_LOOKS = 2000  # the link answers a frame far sooner, whatever stands behind it
 MOST_BYTES = 4096  # taken from the terminal at once
 #: The host's environment has nothing of the simulator's: it is a program of its own.
 OURS = (TASK_ENV, "COCOTB_", "PYGPI_", "TOPLEVEL", "LIBPYTHON_LOC", "GPI_", "LD_PRELOAD")
@@ -127,6 +129,7 @@ class _Host:
 
     def __init__(self, pins: SerialPins, command_of: Callable[[str], list[str]], log: Path) -> None:
         self._pins, self._moved = pins, 0
+        self._owed = False  # whether the last byte was the host's
         self._board, host = os.openpty()
         tty.setraw(host)
         os.set_blocking(self._board, False)
@@ -140,12 +143,23 @@ class _Host:
             )
 
     async def served(self) -> int:
-        """Move bytes until the program has ended; its exit status."""
+        """Move bytes until the program has ended; its exit status.
+
+        Raises
+        ------
+        HangError
+            If the board leaves the program without an answer, which would wait for half an hour.
+        """
         tasks = [cocotb.start_soon(self._in()), cocotb.start_soon(self._out())]
         idle, moved = 0, 0
         while (status := self._program.poll()) is None:
             await Timer(LOOK_US, "us")
             idle, moved = (idle + 1 if moved == self._moved else 0), self._moved
+            if self._owed and idle > SILENT_LOOKS:
+                self._program.kill()
+                self._program.wait()
+                cycles = SILENT_LOOKS * LOOK_US * 1000 // PERIOD_NS
+                raise HangError("an answer of the board to the host", cycles)
             if idle > IDLE_LOOKS:  # the host computes
                 time.sleep(IDLE_S)
         for task in tasks:
@@ -163,6 +177,7 @@ class _Host:
             for octet in data:
                 await self._pins.send(octet)
                 self._moved += 1
+                self._owed = True
             if not data:
                 await Timer(LOOK_US, "us")
 
@@ -170,6 +185,7 @@ class _Host:
         while True:
             octet = await self._pins.receive()
             self._moved += 1
+            self._owed = False
             if octet is not None:
                 os.write(self._board, bytes([octet]))
 

@@ -21,7 +21,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from pymodel.arith import c_build, scalars
@@ -32,7 +31,9 @@ from pymodel.machine.isa import Machine
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
+from pymodel.runs.progress import progress
 from scripts.evidence.benchmarks.scenarios import OUT
+from scripts.kernel.campaign import wide_console
 from scripts.kernel.places import ROOT
 
 #: An engine with room for all of it.
@@ -188,8 +189,14 @@ def _table(found: Sequence[dict[str, Any]]) -> Table:
 
 def main(waits: Sequence[Wait] = WAITS) -> None:
     """The command."""
-    found = list(rows(waits))
-    Console().print(_table(found), *(row["refused"] for row in found if "refused" in row), sep="\n")
+    found: list[dict[str, Any]] = []
+    with progress("waiting", unit="functions") as update:
+        update(0, len(waits))
+        for row in rows(waits):
+            found.append(row)
+            update(len(found), len(waits))
+    refused = (row["refused"] for row in found if "refused" in row)
+    wide_console().print(_table(found), *refused, sep="\n")
     OUT.mkdir(parents=True, exist_ok=True)
     path = OUT / "waiting.json"
     path.write_text(json.dumps(found, indent=1) + "\n")
