@@ -92,6 +92,30 @@ def test_motions_and_derivatives_are_the_functions(hopper):
     assert np.abs(xs[-1, 3:6, 0] - q[3:6]).max() > 0.01  # it turned
 
 
+def test_derivatives_are_those_of_the_step(hopper):
+    """A and B of a step with a pinned foot, by central differences in the tangent space."""
+    robot, q = hopper
+    motion = Motion(reduced(robot), STEP, "step")
+    states, rng, far = motion.states, np.random.default_rng(4), 1e-6
+    u = rng.uniform(-3, 3, motion.nu)
+    x = np.concatenate([q, RobotModel(robot).close_loops(q, rng.uniform(-1, 1, robot.nv))[1]])
+    none = np.full(motion.nu, np.inf)
+
+    def after(x, u):
+        given = x, np.ones(motion.lanes), -none, none
+        return motion.under(motion.open(u[None]), *given)[0][1, :, 0]
+
+    def by_differences(of, count):
+        ends = [[after(*of(sign * e)) for sign in (-far, far)] for e in np.eye(count)]
+        return np.array([states.difference(*pair) for pair in ends]).T / (2 * far)
+
+    A, B = motion.linearised(x[None], u[None])
+    want = by_differences(lambda e: (states.integrate(x, e), u), motion.ndx)
+    np.testing.assert_allclose(A[0], want, rtol=0, atol=1e-8 * np.abs(want).max())
+    want = by_differences(lambda e: (x, u + e), motion.nu)
+    np.testing.assert_allclose(B[0], want, rtol=0, atol=1e-7 * np.abs(want).max())
+
+
 def test_what_is_refused(hyq, hopper):
     q = standing.bent_legs(hyq, FEET)
     with pytest.raises(InputError, match="feet: no link 'hand'; there are base_link_0, "):
