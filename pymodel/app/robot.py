@@ -26,7 +26,7 @@ from pymodel.app.engines import check_word, engine
 from pymodel.app.hardware_run import usable_simulator, watched
 from pymodel.app.options import ARRAY, BOARD, ENGINE, NATIVE, TWIN, Asked
 from pymodel.arith.fp import Format
-from pymodel.compile.robot_kernels import count, recorded, told_of
+from pymodel.compile.robot_kernels import count, evaluable, executed, recorded, told_of
 from pymodel.compile.schedule import bounds
 from pymodel.hardware.bench import Bench
 from pymodel.hardware.cosim import array as cosim_array
@@ -50,7 +50,9 @@ INPUTS, OUTPUTS = "inputs.csv", "outputs.csv"
 DONE, NO = 0, 1  # exit status
 SAME = 1e-9  # relative difference of float64 to a peer that rounding explains
 PEERS = {"pinocchio": "Pinocchio", "mujoco": "MuJoCo"}
-ROWS_COMPARED = 16  # calls of native code that are compared with the model
+#: Calls of native code that are compared with the model; fewer where the model takes longer than
+#: so many operations, about a minute. One always is.
+ROWS_COMPARED, OPERATIONS_COMPARED = 16, 4_000_000
 #: Function -> the one whose results' size is that of the terms in it.
 TERMS = {"dID": "ID", "diFD": "ID", "dFD": "FD"}
 UNITS = {"mul": "x", "add": "+", "rec": "1/x", "sincos": "sin cos"}
@@ -131,6 +133,8 @@ def run(options: Asked) -> int:
 def _run(options: Asked, robot: Robot, hardware: Hardware | None, out: Path) -> int:
     small, function = suited(robot, options.function), options.function
     with _progress(options, "recording"):
+        if options.target in (TWIN, ENGINE, ARRAY, BOARD):
+            recorded(small, function)  # refuses what is too long for a program
         states = robot_calls.random_states(small, function, options.rows, options.seed)
         robot_calls.write_table(out / INPUTS, states)
         if options.view:
@@ -191,7 +195,7 @@ def _compared(options: Asked, summary: Mapping[str, Any]) -> str:
         return f"{words}: bit-identical to the model"
     if options.target in (ENGINE, ARRAY):
         return f"{words}: identical to the text"
-    first = min(options.rows, ROWS_COMPARED)
+    first = summary["rows_compared"]
     return f"the {words} of the first {first}: identical to the model"
 
 
@@ -207,7 +211,8 @@ def _natively(options: Asked, robot: Robot, states: robot_calls.Table) -> Found:
     asked = (robot, options.function)
     answer = robot_calls.call(*asked, states, options.arithmetic, target=NATIVE)
     print(*answer.warnings, sep="\n", end="\n" * bool(answer.warnings), file=sys.stderr)
-    first = {name: column[:ROWS_COMPARED] for name, column in states.items()}
+    rows = _rows_compared(options, robot)
+    first = {name: column[:rows] for name, column in states.items()}
     with _progress(options, "comparing") as update:
         model = robot_calls.call(*asked, first, options.arithmetic, watch=update).table
     same = all(
@@ -215,8 +220,18 @@ def _natively(options: Asked, robot: Robot, states: robot_calls.Table) -> Found:
     )
     words = sum(map(len, model.values()))
     problem = "" if same else "native code differs from the model"
-    figures = {"words_compared": words, "identical": same, "by_numpy": answer.by_numpy}
+    figures = {
+        "rows_compared": rows,
+        "words_compared": words,
+        "identical": same,
+        "by_numpy": answer.by_numpy,
+    }
     return Found(answer.table, answer.flags, figures, problem)
+
+
+def _rows_compared(options: Asked, robot: Robot) -> int:
+    operations = executed(evaluable(robot, options.function))
+    return min(options.rows, ROWS_COMPARED, max(OPERATIONS_COMPARED // max(operations, 1), 1))
 
 
 def _on_twin(options: Asked, robot: Robot, states: robot_calls.Table) -> Found:
@@ -227,16 +242,18 @@ def _on_twin(options: Asked, robot: Robot, states: robot_calls.Table) -> Found:
         check_word(call.program.machine, options.lanes)
         asked = (robot, options.function)
         answer = robot_calls.call(*asked, states, options.arithmetic, TWIN, machine, update)
-        first = {name: column[:ROWS_COMPARED] for name, column in states.items()}
+        rows = _rows_compared(options, robot)
+        first = {name: column[:rows] for name, column in states.items()}
         model = robot_calls.call(*asked, first, options.arithmetic, watch=update).table
     print(*answer.warnings, sep="\n", end="\n" * bool(answer.warnings), file=sys.stderr)
     expected = np.array([*model.values()])
-    found = np.array([answer.table[name][:ROWS_COMPARED] for name in model])
+    found = np.array([answer.table[name][:rows] for name in model])
     finite = np.isfinite(expected).all(axis=0)  # the engine ends a call at what is not
     same = np.array_equal(found[:, finite].view(np.uint64), expected[:, finite].view(np.uint64))
     same = same and np.array_equal(np.isfinite(found).all(axis=0), finite)
     figures = {
         "lanes": options.lanes,
+        "rows_compared": rows,
         "words_compared": int(finite.sum()) * len(model),
         "identical": same,
         "cycles": call.program.main,

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from cffi import FFI
@@ -46,8 +46,8 @@ OPTIONS = (
 #: A kernel of more operations is compiled by fewer passes, some pieces a file: it takes two thirds
 #: of the compiler's time, and the code is as fast.
 LARGE, LARGE_OPTIONS, PIECES_OF_LARGE = 20_000, ("-O1",), 8
-_HERE = Path(__file__).parent
-_COMMON = ("native.h", "native_sincos.c")
+HERE = Path(__file__).parent
+_COMMON = ("native.h", "native_call.h", "native_sincos.c")
 _RUN = "native_run.c"
 _NO_MEMORY = 0xFFFFFFFF
 MAX_LANES = 64  # more take a compiler minutes, and are no faster
@@ -56,8 +56,11 @@ _SINE = 20  # of those that a sine takes as long as
 _SOME = 100  # steps of a call at least, if there are as many: what systems leave stays in the cache
 _MOST = (1 << 62) - 1  # steps: the number of the last one is of 64 bits with a sign
 
-_DECLARATIONS = """
+#: Of what ``native_call.h`` defines.
+CALL_DECLARATIONS = """
 void from_doubles(const double *x, {number} *y, size_t count);
+"""
+_DECLARATIONS = """
 unsigned evaluate(const {number} *in, {number} *out, const {number} *k, size_t blocks);
 unsigned advance(const {number} *in, {number} *state, {number} *trace, const {number} *k,
                  const {number} *k_special, size_t blocks, size_t rows, int64_t first,
@@ -111,10 +114,11 @@ def build(
         if not 1 <= lanes <= MAX_LANES or lanes & (lanes - 1):
             raise ValueError(f"lanes is {lanes}, must be a power of two, 1 to {MAX_LANES}")
     switches = require_flag("flags", flags), require_flag("own_parameters", own_parameters)
-    return NativeKernel(Code(kernel, _arithmetic(arithmetic), special, lanes or 0, *switches))
+    return NativeKernel(Code(kernel, arithmetic_of(arithmetic), special, lanes or 0, *switches))
 
 
-def _arithmetic(arithmetic: str | Arithmetic) -> Arithmetic:
+def arithmetic_of(arithmetic: str | Arithmetic) -> Arithmetic:
+    """The arithmetic of a name, of which there is native code; otherwise a ValueError."""
     found = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
     if not isinstance(found, Arithmetic):
         raise ValueError(f"arithmetic is {found!r}, must be a name or an arithmetic")
@@ -166,7 +170,7 @@ class Code:
         kernels = {"MAIN": emit(self.kernel, "main_piece")}
         if self.special is not None:
             kernels["SPECIAL"] = emit(self.special, "special_piece")
-        found = {_RUN: (_HERE / _RUN).read_text(), "kernel.h": self._kernel_h(kernels)}
+        found = {_RUN: (HERE / _RUN).read_text(), "kernel.h": self._kernel_h(kernels)}
         for name, emitted in kernels.items():
             together = PIECES_OF_LARGE if self.large else 1
             for first in range(0, len(emitted.pieces), together):
@@ -218,7 +222,7 @@ class Code:
 @cache
 def _common() -> dict[str, str]:
     """Name -> text of the files that all kernels have."""
-    found = {name: (_HERE / name).read_text() for name in _COMMON}
+    found = {name: (HERE / name).read_text() for name in _COMMON}
     return found | {"native_tables.h": sincos.c_tables()}
 
 
@@ -244,6 +248,8 @@ class NativeKernel:
         Sticky float flags of all evaluations (bits 4..0 as in ``fflags``), if they are kept.
     """
 
+    DECLARATIONS: ClassVar[str] = CALL_DECLARATIONS + _DECLARATIONS
+
     def __init__(self, code: Code) -> None:
         self.code, self.kernel = code, code.kernel
         self.parameters = set(code.kernel.parameters)
@@ -254,7 +260,7 @@ class NativeKernel:
         self.flags = 0
         self._ffi = FFI()
         self._number = "float" if code.carrier == 32 else "double"
-        self._ffi.cdef(_DECLARATIONS.format(number=self._number))
+        self._ffi.cdef(self.DECLARATIONS.format(number=self._number))
         self._library = opened(self._ffi, code.library)
 
     def evaluate(
@@ -333,8 +339,13 @@ class NativeKernel:
     def _evaluated(self, given: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, int]:
         """Results of blocks of systems, in blocks, and their flags."""
         found = np.empty((len(given), len(self.kernel.results), self.lanes), self.dtype)
-        pointers = map(self._pointer, (given, found, fixed))
-        return found, checked(self._library.evaluate(*pointers, len(given)))
+        pointers = [self._pointer(x) for x in (given, found, fixed)]
+        return found, checked(self._evaluate_blocks(pointers, len(given)))
+
+    def _evaluate_blocks(self, pointers: Sequence[Any], blocks: int) -> int:
+        """Evaluate blocks: inputs, results and fixed leaves are where the pointers say."""
+        flags: int = self._library.evaluate(*pointers, blocks)
+        return flags
 
     def evaluate_bits(self, words: Sequence[int]) -> list[int]:
         """Evaluate one system, from bits to bits of the format.
@@ -366,15 +377,13 @@ class NativeKernel:
             if single
             else np.array([fmt.to_float(word) for word in words])
         )
-        given = np.repeat(given, self.lanes)
-        found = np.empty((len(self.kernel.results), self.lanes), self.dtype)
-        self.flags |= checked(
-            self._library.evaluate(*map(self._pointer, (given, found, self._recorded_fixed)), 1)
-        )
+        given = np.repeat(given, self.lanes).reshape(1, len(given), self.lanes)
+        found, flags = self._evaluated(given, self._recorded_fixed)
+        self.flags |= flags
         if single:
-            bits: list[int] = found[:, 0].view(np.uint32).tolist()
+            bits: list[int] = found[0, :, 0].view(np.uint32).tolist()
             return bits
-        return [fmt.from_float(x) for x in found[:, 0].tolist()]
+        return [fmt.from_float(x) for x in found[0, :, 0].tolist()]
 
     def _words(self, words: Sequence[int], width: int) -> array[int]:
         """Words of all inputs and carried values, which must be numbers of so many bits."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from pymodel.algorithms.rigid_body import control, segments
+from pymodel.algorithms.rigid_body import control, segments, solved_columns
 from pymodel.algorithms.rigid_body.functions import (
     INVERSE_FACTORS,
     columns,
@@ -27,6 +27,7 @@ from pymodel.mechanism.robot import REVOLUTE, Robot, kept_with_robot, one_line
 
 #: Links whose operations those of many are estimated from: they are of degree 3 at most.
 FIRST = (8, 16, 24, 32)
+BY_COLUMNS = "articulated bodies, column by column"  #: how :func:`in_columns` evaluates
 SHORT = 8  #: links of a chain of which all methods are recorded
 
 
@@ -98,7 +99,9 @@ def recorded(
 
 
 def require_recordable(robot: Robot, function: str) -> None:
-    """Refuse a function of too many operations by every method, as :func:`recorded` does."""
+    """Refuse a function of too many operations by every method, as :func:`evaluable` does."""
+    if _has_columns(robot, function):
+        function = "dID"
     expected = min(estimated(robot, function, method) for method in methods(robot, function))
     recording_limit.require_few(_named(robot, function), expected)
 
@@ -209,6 +212,78 @@ def chained(robot: Robot, external: Sequence[int] = (), parameters_as_data: bool
     return Chain(stages, tuple(parts), tuple(kernel.inputs), tuple(stream))
 
 
+@kept_with_robot
+def evaluable(
+    robot: Robot,
+    function: str,
+    external: Sequence[int] = (),
+    parameters_as_data: bool = False,
+) -> Kernel | Chain:
+    """What :func:`recorded` gives, or of dFD of too many operations :func:`in_columns`."""
+    try:
+        return recorded(robot, function, None, external, parameters_as_data)
+    except TooManyOperationsError:
+        if not _has_columns(robot, function):
+            raise
+    return in_columns(robot, external, parameters_as_data)
+
+
+def _has_columns(robot: Robot, function: str) -> bool:
+    return function == "dFD" and not robot.mimics and not robot.loops
+
+
+@kept_with_robot
+def in_columns(
+    robot: Robot, external: Sequence[int] = (), parameters_as_data: bool = False
+) -> Chain:
+    """Record dFD column by column, see :mod:`pymodel.algorithms.rigid_body.solved_columns`.
+
+    Parameters
+    ----------
+    robot, external, parameters_as_data
+        As for :func:`recorded`; the robot without joints that follow others, and without loops.
+
+    Returns
+    -------
+    Chain
+        Of two stages, the second one once for each column.
+
+    Raises
+    ------
+    pymodel.compile.recording_limit.TooManyOperationsError
+        If even the first one has too many operations, by an estimate: that of dID.
+    """
+    each = solved_columns.solved(robot)
+
+    def all_else(arithmetic: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+        return solved_columns.first(robot, arithmetic, values, external, parameters_as_data)
+
+    expected = estimated(robot, "dID", "", external, parameters_as_data)
+    graph = limited(Graph(), _named(robot, "dFD"), expected)
+    first = record(all_else, inputs(robot, "dFD", external), graph=graph)
+    rows = range(robot.nv)
+    torques = [one.torque(row) for one in each for row in rows]
+    known = [name for name in first.outputs if name.startswith("dqdd")]
+    solved = [one.acceleration(row) for one in each for row in rows]
+    scratch, stream = numbered(torques, scratch=True), numbered([*known, *solved])
+    places = scratch | stream
+    common = [name for name in first.outputs if name not in places]
+    text = partial(solved_columns.column, robot, each[0], parameters_as_data=parameters_as_data)
+    column = record(text, [*common, *torques[: robot.nv]])
+    needed = set(column.needed)
+    read = {name: ref for name, ref in column.inputs.items() if ref.node in needed}
+    kept = {name: ref for name, ref in first.outputs.items() if name in read or name in places}
+    loads = {name: scratch[name] for name in torques[: robot.nv] if name in read}
+    stores = {name: stream[name] for name in solved[: robot.nv]}
+    begin = {name: places[name] for name in kept if name in places}
+    stages = {
+        "": Stage(replace(first, outputs=kept), numbered(first.inputs), begin),
+        "column": Stage(replace(column, inputs=read), loads, stores),
+    }
+    parts = (Part(""), Part("column", len(each), robot.nv, robot.nv, emit=True))
+    return Chain(stages, parts, tuple(first.inputs), tuple(stream))
+
+
 def _with_signs(kernel: Kernel) -> Kernel:
     """Factors that are negatives as their positives, with "-" in front of the name."""
     outputs = {}
@@ -302,9 +377,24 @@ def told_of(robot: Robot) -> tuple[str, ...]:
 
 
 def count(robot: Robot, function: str, parameters_as_data: bool = False) -> Count:
-    """Count a function's operations and find its longest path."""
-    method = cheapest(robot, function)
-    kernel = recorded(robot, function, method, parameters_as_data=parameters_as_data)
-    path, _ = kernel.graph.critical_path(list(kernel.outputs.values()), LATENCY)
-    found = operations(kernel)
+    """Count operations and find the longest path, of columns as if all ran at once."""
+    what = evaluable(robot, function, parameters_as_data=parameters_as_data)
+    found, path = Counter[str](), 0
+    for kernel, times in _run(what):
+        of_one = operations(kernel)
+        found.update({op: times * number for op, number in of_one.items()})
+        path += kernel.graph.critical_path(list(kernel.outputs.values()), LATENCY)[0]
+    method = BY_COLUMNS if isinstance(what, Chain) else cheapest(robot, function)
     return Count(found["mul"], found["add"], found["rec"], found["sincos"], path, method)
+
+
+def _run(what: Kernel | Chain) -> list[tuple[Kernel, int]]:
+    """Kernels, and how often each runs."""
+    if isinstance(what, Kernel):
+        return [(what, 1)]
+    return [(what.stages[part.stage].kernel, part.repeat) for part in what.parts]
+
+
+def executed(what: Kernel | Chain) -> int:
+    """Operations of an evaluation."""
+    return sum(len(kernel.operations) * times for kernel, times in _run(what))

@@ -29,9 +29,12 @@ from pymodel.algorithms.rigid_body.functions import (
 from pymodel.arith import scalars
 from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.fp import BINARY32, Format
-from pymodel.compile import native
+from pymodel.arith.scalars import S, SupportsArithmetic
+from pymodel.compile import native, native_list
+from pymodel.compile.chains import Chain
 from pymodel.compile.kernel import Kernel
-from pymodel.compile.robot_kernels import recorded
+from pymodel.compile.native_chain import NativeChain
+from pymodel.compile.robot_kernels import evaluable, recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.robot import CHAINS, HELICAL, REVOLUTE, Robot, kept_with_robot, one_line
@@ -59,6 +62,9 @@ RANDOM_STEP = 0.01
 UNIT = 1e-6
 #: How far a state may be from keeping the loops without a word; how many rows are looked at.
 OPEN, ROWS_CLOSED = 1e-6, 256
+#: Rows from which compiling a large function is worth its time: 0.3 ms an operation once, against
+#: a third of a nanosecond in each row.
+COMPILED_ROWS = 1_000_000
 CLOSING_TRIES = 100  #: starts from which a state that keeps the loops is looked for
 
 
@@ -152,8 +158,8 @@ def call(
     rows = len(next(iter(given.values())))
     if target == NATIVE:
         return _natively(robot, function, external, ar, given, warnings)
-    kernel = recorded(robot, function, external=external)
-    exact = kernel.evaluate(scalars.Float64Arrays(), given)
+    kernel = evaluable(robot, function, external)
+    exact = _evaluated(kernel, scalars.Float64Arrays(), given)
     exact = {name: np.broadcast_to(x, rows) for name, x in exact.items()}
     exact = full_table(robot, function, exact, rows)
     if isinstance(ar, scalars.Float64) or not kernel.outputs:
@@ -188,34 +194,57 @@ def _natively(
         return full_table(robot, function, values, rows)
 
     try:
-        exact = table(_built(robot, function, external).evaluate(given))
+        few = rows < COMPILED_ROWS
+        exact = table(_built(robot, function, external, few).evaluate(given))
         if fmt is None:
             return Answer(exact, warnings=(*warnings, *_spoiled(exact)))
-        code = _built(robot, function, external, arithmetic.name)
+        code = _built(robot, function, external, few, arithmetic.name)
         values, flags = code.evaluate_with_flags(given)
     except native.NoCompilerError as error:
         lost = "" if fmt is None else ", without float flags"
         warnings, by_numpy = [*warnings, f"{error}; numpy computed this{lost}"], True
-        kernel = recorded(robot, function, external=external)
-        found = kernel.evaluate(scalars.Float64Arrays(), given)
+        kernel = evaluable(robot, function, external)
+        found = _evaluated(kernel, scalars.Float64Arrays(), given)
         exact = table({name: np.broadcast_to(x, rows) for name, x in found.items()})
         if fmt is None:
             return Answer(exact, warnings=(*warnings, *_spoiled(exact)), by_numpy=True)
         arrays, flags = FormatArrays(fmt), 0
-        found = kernel.evaluate(arrays, {name: arrays.array(x) for name, x in given.items()})
+        numbers = {name: arrays.array(x) for name, x in given.items()}
+        found = _evaluated(kernel, arrays, numbers)
         values = {name: np.broadcast_to(x.values, rows) for name, x in found.items()}
     angles = _angles(robot, fmt, given)
     found = table({name: np.asarray(x, float) for name, x in values.items()})
     return Answer(found, flags, None, (*warnings, *_spoiled(found, exact, angles)), by_numpy)
 
 
+def _evaluated(
+    what: Kernel | Chain, arithmetic: SupportsArithmetic[S], given: Mapping[str, S]
+) -> dict[str, S]:
+    """Evaluate once."""
+    if isinstance(what, Kernel):
+        return what.evaluate(arithmetic, given)
+    (found,) = what.evaluate(arithmetic, given)
+    return found
+
+
 @kept_with_robot
 def _built(
-    robot: Robot, function: str, external: tuple[int, ...], arithmetic: str = "float64"
-) -> native.NativeKernel:
-    """Native code of a robot's function; with float flags but in float64."""
-    kernel = recorded(robot, function, external=external)
-    return native.build(kernel, arithmetic, flags=arithmetic != "float64")
+    robot: Robot,
+    function: str,
+    external: tuple[int, ...],
+    few: bool,
+    arithmetic: str = "float64",
+) -> native.NativeKernel | NativeChain:
+    """Native code of a robot's function, with float flags but in float64; for a few rows, or many.
+
+    What is large is not compiled for a few rows: it is read as a list of operations.
+    """
+    what, flags = evaluable(robot, function, external), arithmetic != "float64"
+    if isinstance(what, Chain):
+        return NativeChain(what, arithmetic, flags=flags)
+    if few and len(what.operations) > native.LARGE:
+        return native_list.build(what, arithmetic, flags=flags)
+    return native.build(what, arithmetic, flags=flags)
 
 
 def machine_of(lanes: str | None) -> Machine:
@@ -317,12 +346,12 @@ def _on_engine(engine: Call, batch: Iterator[Mapping[str, int]]) -> tuple[list[A
 
 
 def _on_model(
-    kernel: Kernel, arithmetic: scalars.BitExact, batch: Iterator[Mapping[str, int]]
+    kernel: Kernel | Chain, arithmetic: scalars.BitExact, batch: Iterator[Mapping[str, int]]
 ) -> tuple[list[Any], int]:
     found = []
     for row in batch:
         given = {name: arithmetic.scalar(bits) for name, bits in row.items()}
-        results = kernel.evaluate(arithmetic, given)
+        results = _evaluated(kernel, arithmetic, given)
         found.append({name: x.bits for name, x in results.items()})
     return found, arithmetic.flags
 

@@ -24,7 +24,7 @@ import numpy as np
 from pymodel import algorithms
 from pymodel.algorithms.projection import projected
 from pymodel.algorithms.requests import serve
-from pymodel.algorithms.rigid_body import branches, control, functions, segments
+from pymodel.algorithms.rigid_body import branches, control, functions, segments, solved_columns
 from pymodel.algorithms.rigid_body.mass_matrix import factorised
 from pymodel.algorithms.rivals.acceleration_dca import accelerations
 from pymodel.algorithms.step import prepare, rates
@@ -333,6 +333,18 @@ def _segments(robot: Robot) -> Recorded:
     return graph, found
 
 
+def _columns(robot: Robot) -> Recorded:
+    """DFD but for its columns, and a column."""
+    graph = Recording()
+    values = _inputs(graph, functions.inputs(robot, "dFD"))
+    found = solved_columns.first(robot, graph, values, parameters_as_data=True)
+    one = solved_columns.solved(robot)[-1]
+    common = [name for name in found if not name.startswith(("dtau", "dqdd"))]
+    names = [*common, *(one.torque(row) for row in range(robot.nv))]
+    after = solved_columns.column(robot, one, graph, _inputs(graph, names), True)
+    return graph, found | {f"{name} solved": x for name, x in after.items()}
+
+
 def _closed_loop(robot: Robot) -> Recorded:
     graph = Recording()
     names = [
@@ -537,6 +549,7 @@ TEXTS: Mapping[str, Mapping[str, Callable[[], Recorded]]] = {
             if (base == "floating base" or name not in SAME_TEXT)
         },
         **{f"dFD in segments, {base}": partial(_segments, robot) for base, robot in ROBOTS.items()},
+        **{f"dFD by columns, {base}": partial(_columns, robot) for base, robot in ROBOTS.items()},
         "closed loop": partial(_closed_loop, ROBOTS["fixed base"]),
         "branches": _branches,
     },

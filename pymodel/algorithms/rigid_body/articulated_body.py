@@ -1,11 +1,11 @@
 """Forward dynamics by articulated bodies (Featherstone 1983), in link frames (paper 002, FD)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from pymodel.algorithms.rigid_body.inverse_dynamics import External
-from pymodel.algorithms.rigid_body.mass_matrix import factorised, solved
+from pymodel.algorithms.rigid_body.mass_matrix import Factors, factorised, solved
 from pymodel.algorithms.rigid_body.tree import Tree, point_accelerations
 from pymodel.algorithms.rigid_body.vectors import (
     Matrix3,
@@ -46,12 +46,28 @@ class Drive(NamedTuple):
 class Joint(NamedTuple):
     """What a joint's acceleration is, from that of its link without it.
 
-    qdd = t - moment . alpha - force . a
+    qdd = t - moment . alpha - force . a, with t = d (tau - what the bias does along the joint).
     """
 
     moment: Vector3
     force: Vector3
     t: Term
+    d: Term
+
+
+class ArticulatedFactors(NamedTuple):
+    """What solves M x = b for any b in operations that grow as the number of joints.
+
+    Attributes
+    ----------
+    joints : dict
+        Link -> its :class:`Joint`, of which t plays no part.
+    base : Factors or None
+        Of the floating base's matrix.
+    """
+
+    joints: Mapping[int, Joint]
+    base: Factors | None
 
 
 def forward_dynamics(
@@ -72,6 +88,16 @@ def forward_dynamics(
     at_parent : callable, optional
         (link, its body, bias) -> what :func:`moved_to_parent` gives, which is the default.
     """
+    return with_factors(tree, tau, external, at_parent)[0]
+
+
+def with_factors(
+    tree: Tree,
+    tau: Sequence[Term],
+    external: External | None = None,
+    at_parent: Callable[..., ArticulatedBody] | None = None,
+) -> tuple[list[Term], ArticulatedFactors]:
+    """qdd as :func:`forward_dynamics` gives it, and what :func:`multiplied_by_inverse` needs."""
     at_parent = at_parent or partial(moved_to_parent, tree)
     still = [tree.zero] * tree.nv
     motions = tree.motions(still)  # only w is taken: what else it holds does not count
@@ -85,7 +111,33 @@ def forward_dynamics(
         if not tree.on_ground(i):
             bias = apply(rates[tree.parent[i]], tree.arm[i])
             gathered[tree.parent[i]].append(at_parent(i, body, bias))
-    return _accelerations(tree, gathered, joints, drive, rates, tau)
+    base, on_base = None, Wrench(tree.origin, tree.origin)
+    if tree.robot.floating:
+        whole = gathered_body(gathered[0])
+        base, on_base = _base_factors(tree, whole), whole.bias
+    qdd = _accelerations(tree, on_base, base, joints, drive, rates, tau)
+    return qdd, ArticulatedFactors(joints, base)
+
+
+def multiplied_by_inverse(tree: Tree, factors: ArticulatedFactors, b: Sequence[Term]) -> list[Term]:
+    """M^-1 b, of a tree that stands still and weighs nothing (Featherstone 2008, 7.3)."""
+    still = Wrench(tree.origin, tree.origin)
+    gathered: list[list[Wrench]] = [[] for _ in tree.links]
+    joints = {}
+    for i in reversed(tree.joints):
+        bias = sum_of_wrenches(*gathered[i]) if gathered[i] else still
+        own = b[tree.dof[i]]
+        rest = own - tree.along(i, bias)
+        moment, force, _, d = joint = factors.joints[i]
+        joints[i] = joint._replace(t=d * rest)
+        if tree.on_ground(i):
+            continue
+        bias = Wrench(add(bias.moment, scale(rest, moment)), add(bias.force, scale(rest, force)))
+        bias = _known_along(tree, i, bias, own)
+        gathered[tree.parent[i]].append(tree.wrench_to_parent(i, bias))
+    drive = {i: Drive(*tree.brought_along(i, tree.origin, None)) for i in tree.joints}
+    base = sum_of_wrenches(*gathered[0]) if tree.robot.floating and gathered[0] else still
+    return _accelerations(tree, base, factors.base, joints, drive, None, b)
 
 
 def rigid_body(
@@ -132,7 +184,7 @@ def through_joint(
     own = tree.along(i, Wrench(moment, force)) + tree.armature[i]
     d = tree.terms.recip(own)
     t = d * (tree.undamped(i, tau) - tree.along(i, bias))
-    joint = Joint(scale(d, moment), scale(d, force), t)
+    joint = Joint(scale(d, moment), scale(d, force), t, d)
     if tree.on_ground(i):
         return joint, body
     A = _reduced(A, joint.moment, moment, symmetric=True)
@@ -154,19 +206,30 @@ def _reduced(m: Matrix3, a: Vector3, b: Vector3, symmetric: bool = False) -> Mat
 
 def _without_joint(tree: Tree, i: int, body: ArticulatedBody, tau: Term) -> ArticulatedBody:
     """Enter what is known: along a joint without a drive's inertia the parent feels only tau."""
-    if not tree.armature[i].is_zero or tree.pitch[i] is not None:
+    if _drive_is_felt(tree, i):
         return body
     z, zero = 2, tree.zero
-    tau = tree.undamped(i, tau)
     A, H, M = ([list(row) for row in m] for m in body[:3])
-    moment, force = (list(v) for v in body.bias)
     for k in range(3):
         if tree.slides[i]:
             M[z][k] = M[k][z] = H[k][z] = zero
         else:
             A[z][k] = A[k][z] = H[z][k] = zero
-    (force if tree.slides[i] else moment)[z] = tau
-    return ArticulatedBody(A, H, M, Wrench(moment, force))
+    return ArticulatedBody(A, H, M, _known_along(tree, i, body.bias, tree.undamped(i, tau)))
+
+
+def _drive_is_felt(tree: Tree, i: int) -> bool:
+    """Whether the parent feels more along joint i than its torque: a drive's inertia, a screw."""
+    return not tree.armature[i].is_zero or tree.pitch[i] is not None
+
+
+def _known_along(tree: Tree, i: int, bias: Wrench, tau: Term) -> Wrench:
+    """Enter the joint's torque in what the parent feels along it."""
+    if _drive_is_felt(tree, i):
+        return bias
+    moment, force = (list(v) for v in bias)
+    (force if tree.slides[i] else moment)[2] = tau
+    return Wrench(moment, force)
 
 
 def moved_to_parent(tree: Tree, i: int, body: ArticulatedBody, bias: Vector3) -> ArticulatedBody:
@@ -184,27 +247,32 @@ def moved_to_parent(tree: Tree, i: int, body: ArticulatedBody, bias: Vector3) ->
 
 def _accelerations(
     tree: Tree,
-    gathered: Sequence[Sequence[ArticulatedBody]],
-    joints: dict[int, Joint],
-    drive: dict[int, Drive],
-    rates: Sequence[Matrix3],
+    bias: Wrench,
+    base: Factors | None,
+    joints: Mapping[int, Joint],
+    drive: Mapping[int, Drive],
+    rates: Sequence[Matrix3] | None,
     tau: Sequence[Term],
 ) -> list[Term]:
-    """Outward recursion of accelerations."""
+    """Outward recursion of accelerations; without ``rates`` all stands still and weighs nothing."""
     qdd, moving = [tree.zero] * tree.nv, {}
-    if tree.robot.floating:
-        alpha, a = _base_acceleration(tree, gathered_body(gathered[0]), tau)
-        offset = add(cross(tree.qd[3:6], tree.qd[:3]), tree.gravity)
-        qdd[:6] = *(x - y for x, y in zip(a, offset, strict=True)), *alpha
+    gravity = tree.gravity if rates else tree.origin
+    if base is not None:
+        alpha, a = _base_acceleration(tree, base, bias, tau)
+        qdd[:6] = *a, *alpha
+        if rates:
+            offset = add(cross(tree.qd[3:6], tree.qd[:3]), gravity)
+            qdd[:3] = (x - y for x, y in zip(a, offset, strict=True))
         moving[0] = alpha, a
     for i in tree.joints:
         parent = tree.parent[i]
         if tree.on_ground(i):
-            alpha, a = tree.origin, tree.down(i, tree.gravity)
+            alpha, a = tree.origin, tree.down(i, gravity)
         else:
             alpha, a = moving[parent]
             arm = tree.arm[i]
-            a = tree.down(i, add(a, cross(alpha, arm), apply(rates[parent], arm)))
+            a = add(a, cross(alpha, arm), *([apply(rates[parent], arm)] if rates else []))
+            a = tree.down(i, a)
             alpha = tree.down(i, alpha)
         joint = joints[i]
         x = total([joint.t, -dot(joint.moment, alpha), -dot(joint.force, a)])
@@ -226,18 +294,22 @@ def _with_rate(acceleration: Vector3, drive: Vector3 | None, along: Term) -> Vec
     return x, y, z + along
 
 
-def _base_acceleration(
-    tree: Tree, body: ArticulatedBody, tau: Sequence[Term]
-) -> tuple[Vector3, Vector3]:
-    A, H, M, bias = body
+def _base_factors(tree: Tree, body: ArticulatedBody) -> Factors:
+    """Of the matrix of a floating base, angular first."""
+    A, H, M, _ = body
     matrix = {}
     for r in range(3):
         for c in range(3):
             matrix[3 + r, c] = H[c][r]
             if c <= r:
                 matrix[r, c], matrix[3 + r, 3 + c] = A[r][c], M[r][c]
+    return factorised(tree.ancestors[:6], matrix)
+
+
+def _base_acceleration(
+    tree: Tree, base: Factors, bias: Wrench, tau: Sequence[Term]
+) -> tuple[Vector3, Vector3]:
     given = (*tau[3:6], *tau[:3])
     b = [x - y for x, y in zip(given, (*bias.moment, *bias.force), strict=True)]
-    ancestors = tree.ancestors[:6]
-    x = solved(ancestors, factorised(ancestors, matrix), b)
+    x = solved(tree.ancestors[:6], base, b)
     return tuple(x[:3]), tuple(x[3:])

@@ -5,7 +5,7 @@ are classical (of points), and hold the gravity's reaction. No linear velocity a
 functions do not depend on it (Galilean invariance).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,16 +125,25 @@ class Tree:
     qd : sequence of Term, length nv, optional
         Rad/s and m/s; the velocity of a floating base or joint stands in the body's own axes,
         linear first, that of a ball joint, too.
+    turns : dict, optional
+        Link -> sine and cosine of its joint's angle, where they were found before.
 
     Attributes
     ----------
+    turns : dict
+        Of all joints that turn about an axis.
     coupling : Coupling
         What the robot's degrees of freedom, of which q and qd are, have to do with the tree's: all
         else here is of the tree, in which each joint moves by itself.
     """
 
     def __init__(
-        self, terms: Terms[Any], robot: Robot, q: Sequence[Term], qd: Sequence[Term] | None = None
+        self,
+        terms: Terms[Any],
+        robot: Robot,
+        q: Sequence[Term],
+        qd: Sequence[Term] | None = None,
+        turns: Mapping[int, tuple[Term, Term]] | None = None,
     ) -> None:
         self.coupling = Coupling(terms, robot)
         self.terms, self.robot = terms, robot.tree
@@ -173,7 +182,7 @@ class Tree:
         ]
         self.q = list(q)
         self.qd = self.coupling.spread(qd) if qd is not None else [self.zero] * self.nv
-        self._turn = {}  # link -> sine and cosine of its joint's angle
+        self.turns = dict(turns or {})
         self.arm = {}  # link -> its origin, in the parent's frame
         for i in self.joints:
             offset: Vector3 = self._numbers(i, "offset", robot.links[i].offset)
@@ -183,8 +192,9 @@ class Tree:
             elif self.slides[i]:
                 offset = add(offset, scale(own[0], column(self.rotation[i], 2)))
             else:
-                number = self._number(i, "zero", robot.links[i].zero)
-                self._turn[i] = terms.sincos(own[0] + number)
+                if i not in self.turns:
+                    number = self._number(i, "zero", robot.links[i].zero)
+                    self.turns[i] = terms.sincos(own[0] + number)
                 pitch = self.pitch[i]
                 if pitch is not None:
                     offset = add(offset, scale(pitch * own[0], column(self.rotation[i], 2)))
@@ -257,9 +267,9 @@ class Tree:
 
     def _turned(self, i: int, v: Vector3, back: bool = False) -> Vector3:
         """V turned by the joint's angle about z."""
-        if i not in self._turn:
+        if i not in self.turns:
             return v
-        s, c = self._turn[i]
+        s, c = self.turns[i]
         s = -s if back else s
         return c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]
 
@@ -277,9 +287,9 @@ class Tree:
         return product(product(r, self._turned_matrix(i, m)), transpose(r))
 
     def _turned_matrix(self, i: int, m: Matrix3) -> Matrix3:
-        if i not in self._turn:
+        if i not in self.turns:
             return m
-        s, c = self._turn[i]
+        s, c = self.turns[i]
         ss, cs = s * s, s * c
         (a, b, e), (d, f, g), (h, k, n) = m
         difference, both = a - f, b + d

@@ -56,7 +56,7 @@ class ScrewTree(Tree):
         if self.slides[i]:
             yield Screw(2, self.zero, self.one, shift + q)
         else:
-            yield Screw(2, *self._turn[i], shift)
+            yield Screw(2, *self.turns[i], shift)
         constant = (2, "inner", found.inner._replace(shift=0.0)), (0, "across", found.across)
         for axis, name, screw in (*constant, (2, "outer", found.outer)):
             if any(screw):

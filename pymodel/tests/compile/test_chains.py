@@ -7,7 +7,7 @@ import pytest
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.chains import Chain, Part, Stage
 from pymodel.compile.kernel import Slot, record
-from pymodel.compile.robot_kernels import chained, operations
+from pymodel.compile.robot_kernels import chained, in_columns, operations
 from pymodel.compile.robot_kernels import recorded as robot_kernel
 from pymodel.compile.streams import numbered
 from pymodel.machine.array import ArrayTwin
@@ -126,9 +126,9 @@ def test_chains_that_make_no_sense():
 @pytest.mark.parametrize(("name", "floating"), [("iiwa14", False), ("hyq", True)])
 def test_robots_on_the_model(name, floating):
     robot = reduced(load(ROBOTS / f"{name}.urdf", floating, snap=SNAP))
-    chain = chained(robot)
-    array = fitting_array(ARRAY, {"f": chain})
-    check(array, chain, bits_of(ARRAY.fmt, random_states(robot, "dFD", 5, seed=3)))
+    for chain in (chained(robot), in_columns(robot)):
+        array = fitting_array(ARRAY, {"f": chain})
+        check(array, chain, bits_of(ARRAY.fmt, random_states(robot, "dFD", 5, seed=3)))
 
 
 @pytest.mark.parametrize("seed", [1, 4])

@@ -1,9 +1,9 @@
 """What one waits for, part of `make bench`: robots' functions recorded, scheduled, compiled.
 
 Of chains of equal links on joints about alternating axes, and of Atlas. Each is a process of its
-own, and another one for native code: processor time of each stage, the compiler's with it, and the
-most memory that the process has held until then, what it imports included. Prints a table and
-writes build/bench/waiting.json.
+own, and others for native code, which reads a list of operations or is compiled: processor time of
+each stage, the compiler's with it, and the most memory that the process has held until then, what
+it imports included. Prints a table and writes build/bench/waiting.json.
 """
 
 from __future__ import annotations
@@ -24,20 +24,24 @@ from typing import Any
 from rich.table import Table
 
 from pymodel.arith import c_build, scalars
-from pymodel.compile import native, robot_kernels
-from pymodel.compile.recording_limit import TooManyOperationsError
+from pymodel.compile import native, native_list, robot_kernels
+from pymodel.compile.chains import Chain
+from pymodel.compile.kernel import Kernel
+from pymodel.compile.native_chain import NativeChain
 from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import robot_file
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
+from pymodel.runs.array_runs import fitting_array
 from pymodel.runs.progress import progress
 from scripts.evidence.benchmarks.scenarios import OUT
 from scripts.kernel.campaign import wide_console
 from scripts.kernel.places import ROOT
 
-#: An engine with room for all of it.
+#: An engine with room for all of it; what runs in columns is scheduled for an array.
 MACHINE = Machine(adders=4, multipliers=4, depth=1 << 20, program_depth=1 << 24)
+ARRAY = Machine(adders=4, multipliers=4, contexts=8, in_depth=2, out_depth=2)
 
 
 @dataclass(frozen=True)
@@ -49,20 +53,28 @@ class Wait:
     robot : str
         Name of a shipped one, which floats, or the number of links of a chain.
     function : str
-    scheduled, compiled : bool
-        Whether it is made a program, and native code in float64.
+    compiled : bool
+        Whether it is compiled, in float64.
+    columns : bool
+        Whether dFD is evaluated column by column.
     """
 
     robot: str
     function: str
-    scheduled: bool = True
     compiled: bool = False
+    columns: bool = False
 
     def load(self) -> Robot:
         """The robot."""
         if self.robot.isdigit():
             return reduced(robot_file.load(chain_file(int(self.robot))))
         return reduced(robot_file.load(ROOT / "robots" / f"{self.robot}.urdf", floating=True))
+
+    def record(self, robot: Robot) -> Kernel | Chain:
+        """The function of the robot."""
+        if self.columns:
+            return robot_kernels.in_columns(robot)
+        return robot_kernels.recorded(robot, self.function)
 
 
 #: From the one that is soonest there on.
@@ -71,10 +83,11 @@ WAITS = (
     Wait("16", "dFD", compiled=True),
     Wait("atlas", "dFD", compiled=True),
     Wait("32", "dFD", compiled=True),
+    Wait("64", "dFD", columns=True),
     Wait("64", "dFD"),
-    Wait("128", "dFD", scheduled=False),
+    Wait("128", "dFD", columns=True),
 )
-SHORT = (Wait("3", "dFD", compiled=True), Wait("4", "FD"))
+SHORT = (Wait("3", "dFD", compiled=True), Wait("4", "FD"), Wait("4", "dFD", columns=True))
 
 
 def chain_file(links: int) -> Path:
@@ -128,14 +141,28 @@ def _peak_mb() -> float:
 def scheduled(wait: Wait) -> dict[str, Any]:
     """Record, and make a program."""
     stages, robot = _Stages(), wait.load()
-    try:
-        kernel = stages.run("record", lambda: robot_kernels.recorded(robot, wait.function))
-    except TooManyOperationsError as error:
-        return stages.found | {"refused": str(error)}
-    if wait.scheduled:
-        program = stages.run("schedule", lambda: schedule(MACHINE, kernel))
-        stages.found["words"] = len(program.words)
-    return stages.found | {"operations": len(kernel.operations)}
+    what = stages.run("record", lambda: wait.record(robot))
+
+    def words() -> int:
+        if isinstance(what, Kernel):
+            return len(schedule(MACHINE, what).words)
+        return len(fitting_array(ARRAY, {wait.function: what}).words)
+
+    stages.found["words"] = stages.run("schedule", words)
+    return stages.found | {"operations": robot_kernels.executed(what)}
+
+
+def read(wait: Wait) -> dict[str, Any]:
+    """Build what reads lists, record, and write the list."""
+    stages, robot = _Stages(), wait.load()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[c_build.CACHE_VARIABLE] = folder
+        reader = native_list.ListedCode(robot_kernels.recorded(robot, "ID"), scalars.Float64())
+        stages.run("reader", lambda: reader.library)
+        what = stages.run("read_record", lambda: wait.record(robot))
+        build = native_list.build if isinstance(what, Kernel) else NativeChain
+        stages.run("list", lambda: build(what, "float64"))
+    return stages.found
 
 
 def compiled(wait: Wait) -> dict[str, Any]:
@@ -156,8 +183,9 @@ def compiled(wait: Wait) -> dict[str, Any]:
 def rows(waits: Sequence[Wait]) -> Iterator[dict[str, Any]]:
     """What each takes, one after the other."""
     for wait in waits:
-        row: dict[str, Any] = {"robot": wait.robot, "function": wait.function}
-        for measure in [scheduled, *[compiled] * wait.compiled]:
+        function = wait.function + ", columns" * wait.columns
+        row: dict[str, Any] = {"robot": wait.robot, "function": function}
+        for measure in [scheduled, read, *[compiled] * wait.compiled]:
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
                 row |= alone.submit(measure, wait).result()
         yield row
@@ -167,22 +195,27 @@ def _table(found: Sequence[dict[str, Any]]) -> Table:
     table = Table(title="processor time, s, and most memory, MB; command: make bench ONLY=waiting")
     for name in ("robot", "function"):
         table.add_column(name)
-    columns = ("operations", "record", "schedule", "emit", "compile", "native from nothing")
+    columns = ("operations", "record", "schedule", "list", "native, read")
+    columns += ("emit", "compile", "native, compiled")
     for name in columns:
         table.add_column(name, justify="right")
 
     def stage(row: dict[str, Any], name: str) -> str:
         return f"{row[f'{name}_s']:.2f} ({row[f'{name}_mb']:.0f})" if f"{name}_s" in row else ""
 
+    def both(row: dict[str, Any], *names: str) -> str:
+        spent = [row.get(f"{name}_s") for name in names]
+        return "" if None in spent else f"{sum(spent):.2f}"
+
     for row in found:
-        robot = f"chain of {row['robot']}" if row["robot"].isdigit() else row["robot"]
-        native_s = [row.get(f"{name}_s") for name in ("native_record", "emit", "compile")]
         table.add_row(
-            robot,
+            f"chain of {row['robot']}" if row["robot"].isdigit() else row["robot"],
             row["function"],
-            f"{row['operations']:,}" if "operations" in row else "refused",
-            *(stage(row, name) for name in ("record", "schedule", "emit", "compile")),
-            f"{sum(native_s):.2f}" if None not in native_s else "",
+            f"{row['operations']:,}",
+            *(stage(row, name) for name in ("record", "schedule", "list")),
+            both(row, "reader", "read_record", "list"),
+            *(stage(row, name) for name in ("emit", "compile")),
+            both(row, "native_record", "emit", "compile"),
         )
     return table
 
@@ -195,8 +228,7 @@ def main(waits: Sequence[Wait] = WAITS) -> None:
         for row in rows(waits):
             found.append(row)
             update(len(found), len(waits))
-    refused = (row["refused"] for row in found if "refused" in row)
-    wide_console().print(_table(found), *refused, sep="\n")
+    wide_console().print(_table(found))
     OUT.mkdir(parents=True, exist_ok=True)
     path = OUT / "waiting.json"
     path.write_text(json.dumps(found, indent=1) + "\n")

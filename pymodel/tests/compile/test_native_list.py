@@ -1,0 +1,190 @@
+"""Kernels that are read as lists, and chains of them: the bits and flags of the model."""
+
+import re
+
+import numpy as np
+import pytest
+
+from pymodel.arith.fp import BINARY32, Format
+from pymodel.arith.scalars import BitExact, Float64Arrays
+from pymodel.compile import native, native_list, recording_limit, robot_kernels
+from pymodel.compile.chains import Chain
+from pymodel.compile.kernel import record
+from pymodel.compile.native import HERE
+from pymodel.compile.native_chain import SYSTEMS, NativeChain
+from pymodel.compile.operation_list import OPERATIONS, listed
+from pymodel.compile.recording_limit import TooManyOperationsError
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.urdf import load
+from pymodel.runs import robot_calls
+from pymodel.runs.input_error import InputError
+from pymodel.runs.robot_calls import random_states
+from pymodel.tests.recordings import random_kernel
+from pymodel.tests.robots import ROBOTS
+from pymodel.tests.trees import random_robot
+
+FORMATS = [BINARY32, Format(8, 17), Format(5, 10)]
+CORNERS = (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -2.5, 3e4)
+
+
+def test_the_reader_knows_the_operations_in_this_order():
+    (names,) = re.findall(r"enum \{ (SUM.*?) \}", (HERE / "native_list.c").read_text(), re.DOTALL)
+    words = [name.lower().replace("_", " ") for name in re.split(r",\s+", names)]
+    assert words == [name.replace(",", "") for name in OPERATIONS]
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+@pytest.mark.parametrize("seed", range(8))
+def test_any_kernel(fmt, seed):
+    rng = np.random.default_rng(seed)
+    kernel = random_kernel(rng, carried=0, inputs=4, size=120)
+    built = native_list.build(kernel, BitExact(fmt), flags=True)
+    rows = [rng.choice(CORNERS, 4), *rng.normal(size=(2 * built.lanes, 4))]
+    given = dict(zip(kernel.inputs, np.transpose(rows), strict=True))
+    found, flags = built.evaluate_with_flags(given)
+    raised = 0
+    for k, row in enumerate(rows):
+        exact = BitExact(fmt)
+        numbers = map(exact.const, row.tolist())
+        want = kernel.evaluate(exact, dict(zip(kernel.inputs, numbers, strict=True)))
+        raised |= exact.flags
+        for name, x in want.items():
+            here = float(found[name][k])
+            assert (fmt.from_float(here), np.signbit(here)) == (
+                x.bits,
+                bool(x.bits & fmt.sign_mask),
+            ), (name, row.tolist())
+    assert flags == raised
+
+
+def test_slots_are_used_again():
+    kernel = robot_kernels.recorded(reduced(load(ROBOTS / "iiwa14.urdf")), "dFD")
+    found = listed(kernel)
+    assert len(found.words) == 4 * (len(kernel.operations) + len(kernel.results))
+    assert found.slots < len(kernel.operations) / 5
+
+
+def test_what_carries_values_is_refused():
+    kernel = record(lambda _, v: {"x": v["x"] + v["x"]}, carried="x")
+    with pytest.raises(ValueError, match=r"a list of operations carries nothing: x$"):
+        native_list.build(kernel)
+
+
+# --- robots -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_compiler_for_kernels(monkeypatch):
+    """What is longer than nothing is long."""
+    monkeypatch.setattr(native, "LARGE", 0)
+    monkeypatch.setattr(native, "build", lambda *_, **__: pytest.fail("compiled"))
+
+
+@pytest.mark.parametrize("arithmetic", ["float64", "float32", "8/17"])
+def test_a_large_function_is_not_compiled_for_a_few_rows(no_compiler_for_kernels, arithmetic):
+    robot = reduced(load(ROBOTS / "iiwa14.urdf"))
+    states = random_states(robot, "dFD", 3, seed=1)
+    found, want = (
+        robot_calls.call(robot, "dFD", states, arithmetic, target)
+        for target in (robot_calls.NATIVE, robot_calls.MODEL)
+    )
+    for name, x in want.table.items():
+        np.testing.assert_array_equal(found.table[name], x)
+    assert found.flags == want.flags
+
+
+def test_for_many_rows_it_is(no_compiler_for_kernels, monkeypatch):
+    monkeypatch.setattr(robot_calls, "COMPILED_ROWS", 3)
+    robot = reduced(load(ROBOTS / "iiwa14.urdf"))
+    with pytest.raises(pytest.fail.Exception, match="compiled"):
+        robot_calls.call(robot, "ID", random_states(robot, "ID", 3, 1), target=robot_calls.NATIVE)
+
+
+# --- columns ------------------------------------------------------------------------------------
+
+
+def every_kind(name):
+    """Robots of all kinds of joints."""
+    if name.isdigit():
+        return random_robot(int(name), 7, floating=int(name) % 2 > 0)
+    return reduced(load(ROBOTS / f"{name}.urdf", floating=name == "hyq"))
+
+
+@pytest.mark.parametrize("name", ["1", "2", "3", "4", "mobile_arm", "tethered", "hyq"])
+def test_columns_are_those_of_the_whole_function(name):
+    """To rounding; what the function has not is zero."""
+    robot = every_kind(name)
+    chain, whole = robot_kernels.in_columns(robot), robot_kernels.recorded(robot, "dFD")
+    assert whole.outputs.keys() <= set(chain.outputs) and tuple(whole.inputs) == chain.inputs
+    states = random_states(robot, "dFD", 20, seed=2)
+    states = {column: states[column] for column in whole.inputs}
+    (found,) = chain.evaluate(Float64Arrays(), states)
+    want = whole.evaluate(Float64Arrays(), states)
+    scale = np.max([np.abs(x).max() for x in want.values()])
+    for column, x in found.items():
+        np.testing.assert_allclose(x, want.get(column, 0.0), rtol=0, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize("rows", [1, 3, SYSTEMS + 1])
+@pytest.mark.parametrize("arithmetic", ["float32", "8/17"])
+def test_native_columns_have_the_models_bits(monkeypatch, arithmetic, rows):
+    robot, first = every_kind("hyq"), slice(3)
+    states = random_states(robot, "dFD", rows, seed=3)
+    too_large(monkeypatch, "dFD")
+    assert isinstance(robot_kernels.evaluable(robot, "dFD"), Chain)
+    found = robot_calls.call(robot, "dFD", states, arithmetic, robot_calls.NATIVE)
+    few = {name: x[first] for name, x in states.items()}
+    want = robot_calls.call(robot, "dFD", few, arithmetic)
+    assert want.finite
+    for name, x in want.table.items():
+        np.testing.assert_array_equal(found.table[name][first], x)
+    assert found.flags & want.flags == want.flags
+
+
+def too_large(monkeypatch, name):
+    """As if a function had too many operations."""
+    recorded = robot_kernels.recorded
+
+    def record_others(robot, function, *rest, **more):
+        if function == name:
+            raise TooManyOperationsError(f"{name} of {robot.name}: too many")
+        return recorded(robot, function, *rest, **more)
+
+    monkeypatch.setattr(robot_kernels, "recorded", record_others)
+
+
+def test_columns_are_counted(monkeypatch):
+    robot = every_kind("hyq")
+    chain = robot_kernels.in_columns(robot)
+    first, column = (stage.kernel for stage in chain.stages.values())
+    too_large(monkeypatch, "dFD")
+    found = robot_kernels.count(robot, "dFD")
+    assert found.method == robot_kernels.BY_COLUMNS
+    times = len(robot_kernels.solved_columns.solved(robot))
+    assert times == 2 * robot.nv - 9
+    products = [robot_kernels.operations(kernel)["mul"] for kernel in (first, column)]
+    assert found.mul == products[0] + times * products[1]
+    assert robot_kernels.executed(chain) == found.mul + found.add + found.rec + found.sincos
+
+
+def test_where_there_are_no_columns_it_is_refused(monkeypatch):
+    """Of what is no derivative of FD; where joints follow others; where dID is too large, too."""
+    robot = every_kind("hyq")
+    too_large(monkeypatch, "FD")
+    with pytest.raises(TooManyOperationsError, match="FD of hyq: too many"):
+        robot_calls.call(robot, "FD", random_states(robot, "FD", 1, 1))
+    too_large(monkeypatch, "dFD")
+
+    monkeypatch.setattr(robot_kernels, "FIRST", (7, 8))
+    monkeypatch.setattr(recording_limit, "FEW", 9)
+    monkeypatch.setattr(recording_limit, "MOST", 100)
+    with pytest.raises(InputError, match=r"dFD of hyq: about .* operations, at most 1e\+02"):
+        robot_kernels.in_columns(every_kind("hyq"))
+
+
+def test_a_chain_that_emits_twice_is_refused():
+    chain = robot_kernels.in_columns(every_kind("1"))
+    parts = [part._replace(emit=True) for part in chain.parts]
+    twice = Chain(chain.stages, parts, chain.inputs, chain.outputs)
+    with pytest.raises(ValueError, match="emits before its end"):
+        NativeChain(twice, "float64")
