@@ -72,7 +72,6 @@ module registers_formal #(
   always_comb begin
     assume (shown);
     assume (steps_q == '0 || chosen_i == chosen_q);
-    write_is_told: assert (write_told == (written && write_i && writes));
     lock_is_told: assert (!reads || read_locked == locked);
     next_value: assert (!write_checked || merged == makes);
   end
@@ -80,6 +79,8 @@ module registers_formal #(
   if (REGISTERED) begin : gen_registered
     always_comb begin
       if (steps_q != '0) begin
+        // The address stands before a write: what it says is known from the step before.
+        write_is_told: assert (write_told == (written && write_i && writes_q));
         write_answer: assert (!writes_q || write_hit == may_write_q);
         written_value: assert (!written || value == makes_q);
       end
@@ -91,6 +92,7 @@ module registers_formal #(
     end
   end else begin : gen_combinational
     always_comb begin
+      write_is_told: assert (write_told == (written && write_i && writes));
       write_answer: assert (!writes || write_hit == may_write);
       read_value: assert (!reads || (read_data == given && read_hit == may_read));
     end

@@ -84,7 +84,7 @@ module {name}_regs
 
 {held_declared}
 {held_assigned}
-{tables}
+{write_decoder}{tables}
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
 {reset}
@@ -132,6 +132,15 @@ _READS_THROUGH = """\
 {branches}
   end"""
 
+_WRITE_DECODER = """
+  // The address stands for long enough before a write: what it says waits in registers.
+  logic {single};
+{several_declared}
+  always_ff @(posedge clk_i) begin
+{decoded}
+  end
+"""
+
 _TABLE = """
   // One row for each {selector} (distributed RAM). What is held is written to its own row all the
   // time; a write of {selector} takes another row, or zero where none was written since a reset.
@@ -176,7 +185,7 @@ _ABOUT_THROUGH = """\
 // Software acts on the hardware through some of them. `*_i` is what they read as, `*_o` what a
 // write makes of that, `*_merged_o` the same a cycle ahead. `*_read_o` and `*_write_o` are high in
 // the cycle of the access. `*_ok_i` says whether it can be: a read now, or a write of
-// `*_merged_o`.
+// `*_merged_o`. A write's address stands in the cycle before it, too.
 //
 // Latency: 1 cycle from address, data and `*_i` to answers and `*_o`, 1 cycle from a write to what
 // is held. Throughput: one write and one read every second cycle."""
@@ -210,10 +219,10 @@ _ANSWERS_THROUGH = """\
 
 
 class _Rtl:
-    """A register in SystemVerilog."""
+    """A register in SystemVerilog; ``decoded``: a write's address is decoded a cycle before it."""
 
-    def __init__(self, register: Register) -> None:
-        self.register = register
+    def __init__(self, register: Register, decoded: bool) -> None:
+        self.register, self.decoded = register, decoded
         self.address = register.name
         self.name = register.name.lower()
         self.single = register.words == 1
@@ -261,17 +270,43 @@ class _Rtl:
         """How a write changes it, if it is held."""
         if self.single:
             return [
-                f"if (write_addr_i == {self.address}) begin",
+                f"if ({self.written}) begin",
                 f"  {self.name}_q <= {self.merged(f'{self.name}_q')};",
                 "end",
             ]
         word = f"{self.name}_q[{self.width}*i+:{self.width}]"
         return [
             f"for (int i = 0; i < {self.words}; i++) begin",
-            f"  if (write_addr_i == {self.address} + WORD_W'(i)) begin",
+            f"  if ({self.written}) begin",
             f"    {word} <=",
             f"        {self.merged(word)};",
             "  end",
+            "end",
+        ]
+
+    @property
+    def addressed(self) -> str:
+        """Condition that a write's address is its own, that of word i of several."""
+        return f"write_addr_i == {self.address}" + ("" if self.single else " + WORD_W'(i)")
+
+    @property
+    def written(self) -> str:
+        """The same as a write knows it."""
+        return (self.at if self.single else f"{self.at}[i]") if self.decoded else self.addressed
+
+    @property
+    def at(self) -> str:
+        """The register that knows it a cycle after the address."""
+        return f"at_{self.name}_q"
+
+    @property
+    def decode(self) -> list[str]:
+        """How that register is written."""
+        if self.single:
+            return [f"{self.at} <= {self.addressed};"]
+        return [
+            f"for (int i = 0; i < {self.words}; i++) begin",
+            f"  {self.at}[i] <= {self.addressed};",
             "end",
         ]
 
@@ -324,7 +359,7 @@ class _Rtl:
             hit = f"read_i && {self.hit('read_addr_i')}" + (" && read_hit_q" if checked else "")
             lines.append(f"assign {self.name}_read_o = {hit};")
         if self.register.access == READ_WRITE:
-            lines.append(f"assign {self.name}_write_o = write_i && {self.hit('write_addr_i')};")
+            lines.append(f"assign {self.name}_write_o = write_i && {self.written};")
             lines.append(f"assign {self.name}_o = {self.name}_q;")
             lines.append(f"assign {self.merged_ahead} = {self.merged(f'{self.name}_i')};")
         return lines
@@ -336,8 +371,9 @@ def block(map_: Map) -> str:
     Where software acts through registers on the hardware, that has a cycle to say whether an access
     can be: all answers then come from registers.
     """
+    acts = any(register.home is Home.THROUGH for register in map_.registers)
     held, given, through = (
-        [_Rtl(register) for register in map_.registers if register.home is home]
+        [_Rtl(register, acts) for register in map_.registers if register.home is home]
         for home in (Home.HELD, Home.GIVEN, Home.THROUGH)
     )
     own = [*held, *given, *through]
@@ -376,6 +412,7 @@ def block(map_: Map) -> str:
         write_hit=" ||\n                     ".join(r.write_hit for r in [*held, *written]),
         held_declared=_lines(f"{r.type} {r.name}_q;" for r in held),
         held_assigned=_lines(f"assign {r.name}_o = {r.name}_q;" for r in held),
+        write_decoder=_write_decoder([*held, *written]) if acts else "",
         tables="".join(_table(*table) for table in tables.items()),
         reset=_reset(single),
         update=_update(single),
@@ -383,6 +420,17 @@ def block(map_: Map) -> str:
         words_assigned=_lines(f"assign {r.name} = {r.word};" for r in several),
         reads=reads,
         answers=answers,
+    )
+
+
+def _write_decoder(registers: Sequence[_Rtl]) -> str:
+    """Registers that know whose address a write has."""
+    return _WRITE_DECODER.format(
+        single=",\n        ".join(r.at for r in registers if r.single),
+        several_declared=_lines(
+            f"logic [{r.words}-1:0] {r.at};" for r in registers if not r.single
+        ),
+        decoded=_lines((line for r in registers for line in r.decode), 4),
     )
 
 

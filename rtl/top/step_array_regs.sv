@@ -6,7 +6,7 @@
 // Software acts on the hardware through some of them. `*_i` is what they read as, `*_o` what a
 // write makes of that, `*_merged_o` the same a cycle ahead. `*_read_o` and `*_write_o` are high in
 // the cycle of the access. `*_ok_i` says whether it can be: a read now, or a write of
-// `*_merged_o`.
+// `*_merged_o`. A write's address stands in the cycle before it, too.
 //
 // Latency: 1 cycle from address, data and `*_i` to answers and `*_o`, 1 cycle from a write to what
 // is held. Throughput: one write and one read every second cycle.
@@ -157,6 +157,54 @@ module step_array_regs
   assign function_outputs_o = function_outputs_q;
   assign program_word_o = program_word_q;
 
+  // The address stands for long enough before a write: what it says waits in registers.
+  logic at_calls_q,
+        at_segment_start_q,
+        at_segment_length_q,
+        at_segment_repeat_q,
+        at_segment_in_base_q,
+        at_segment_in_stride_q,
+        at_segment_out_base_q,
+        at_segment_out_stride_q,
+        at_segment_flags_q,
+        at_function_first_q,
+        at_function_last_q,
+        at_function_loop_from_q,
+        at_function_loops_q,
+        at_function_inputs_q,
+        at_function_outputs_q,
+        at_segment_store_q,
+        at_function_store_q,
+        at_file_address_q,
+        at_file_data_q,
+        at_program_store_q;
+  logic [BUS_WORDS-1:0] at_program_word_q;
+  always_ff @(posedge clk_i) begin
+    at_calls_q <= write_addr_i == CALLS;
+    at_segment_start_q <= write_addr_i == SEGMENT_START;
+    at_segment_length_q <= write_addr_i == SEGMENT_LENGTH;
+    at_segment_repeat_q <= write_addr_i == SEGMENT_REPEAT;
+    at_segment_in_base_q <= write_addr_i == SEGMENT_IN_BASE;
+    at_segment_in_stride_q <= write_addr_i == SEGMENT_IN_STRIDE;
+    at_segment_out_base_q <= write_addr_i == SEGMENT_OUT_BASE;
+    at_segment_out_stride_q <= write_addr_i == SEGMENT_OUT_STRIDE;
+    at_segment_flags_q <= write_addr_i == SEGMENT_FLAGS;
+    at_function_first_q <= write_addr_i == FUNCTION_FIRST;
+    at_function_last_q <= write_addr_i == FUNCTION_LAST;
+    at_function_loop_from_q <= write_addr_i == FUNCTION_LOOP_FROM;
+    at_function_loops_q <= write_addr_i == FUNCTION_LOOPS;
+    at_function_inputs_q <= write_addr_i == FUNCTION_INPUTS;
+    at_function_outputs_q <= write_addr_i == FUNCTION_OUTPUTS;
+    for (int i = 0; i < BUS_WORDS; i++) begin
+      at_program_word_q[i] <= write_addr_i == PROGRAM_WORD + WORD_W'(i);
+    end
+    at_segment_store_q <= write_addr_i == SEGMENT_STORE;
+    at_function_store_q <= write_addr_i == FUNCTION_STORE;
+    at_file_address_q <= write_addr_i == FILE_ADDRESS;
+    at_file_data_q <= write_addr_i == FILE_DATA;
+    at_program_store_q <= write_addr_i == PROGRAM_STORE;
+  end
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       calls_q <= '0;
@@ -176,53 +224,53 @@ module step_array_regs
       function_outputs_q <= '0;
       program_word_q <= '0;
     end else if (write_i) begin
-      if (write_addr_i == CALLS) begin
+      if (at_calls_q) begin
         calls_q <= merge(calls_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == SEGMENT_START) begin
+      if (at_segment_start_q) begin
         segment_start_q <= merge(segment_start_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == SEGMENT_LENGTH) begin
+      if (at_segment_length_q) begin
         segment_length_q <= merge(segment_length_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == SEGMENT_REPEAT) begin
+      if (at_segment_repeat_q) begin
         segment_repeat_q <= merge(segment_repeat_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == SEGMENT_IN_BASE) begin
+      if (at_segment_in_base_q) begin
         segment_in_base_q <= merge(segment_in_base_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == SEGMENT_IN_STRIDE) begin
+      if (at_segment_in_stride_q) begin
         segment_in_stride_q <= merge(segment_in_stride_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == SEGMENT_OUT_BASE) begin
+      if (at_segment_out_base_q) begin
         segment_out_base_q <= merge(segment_out_base_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == SEGMENT_OUT_STRIDE) begin
+      if (at_segment_out_stride_q) begin
         segment_out_stride_q <= merge(segment_out_stride_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == SEGMENT_FLAGS) begin
+      if (at_segment_flags_q) begin
         segment_flags_q <= merge(segment_flags_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == FUNCTION_FIRST) begin
+      if (at_function_first_q) begin
         function_first_q <= merge(function_first_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == FUNCTION_LAST) begin
+      if (at_function_last_q) begin
         function_last_q <= merge(function_last_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == FUNCTION_LOOP_FROM) begin
+      if (at_function_loop_from_q) begin
         function_loop_from_q <= merge(function_loop_from_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == FUNCTION_LOOPS) begin
+      if (at_function_loops_q) begin
         function_loops_q <= merge(function_loops_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == FUNCTION_INPUTS) begin
+      if (at_function_inputs_q) begin
         function_inputs_q <= merge(function_inputs_q, write_data_i, write_mask_i);
       end
-      if (write_addr_i == FUNCTION_OUTPUTS) begin
+      if (at_function_outputs_q) begin
         function_outputs_q <= merge(function_outputs_q, write_data_i, write_mask_i);
       end
       for (int i = 0; i < BUS_WORDS; i++) begin
-        if (write_addr_i == PROGRAM_WORD + WORD_W'(i)) begin
+        if (at_program_word_q[i]) begin
           program_word_q[DATA_W*i+:DATA_W] <=
               merge(program_word_q[DATA_W*i+:DATA_W], write_data_i, write_mask_i);
         end
@@ -393,19 +441,19 @@ module step_array_regs
   assign write_hit_o = write_hit_q;
   assign read_hit_o = read_hit_q;
   assign read_data_o = read_data_q;
-  assign segment_store_write_o = write_i && write_addr_i == SEGMENT_STORE;
+  assign segment_store_write_o = write_i && at_segment_store_q;
   assign segment_store_o = segment_store_q;
   assign segment_store_merged_o = merge(segment_store_i, write_data_i, write_mask_i);
-  assign function_store_write_o = write_i && write_addr_i == FUNCTION_STORE;
+  assign function_store_write_o = write_i && at_function_store_q;
   assign function_store_o = function_store_q;
   assign function_store_merged_o = merge(function_store_i, write_data_i, write_mask_i);
-  assign file_address_write_o = write_i && write_addr_i == FILE_ADDRESS;
+  assign file_address_write_o = write_i && at_file_address_q;
   assign file_address_o = file_address_q;
   assign file_address_merged_o = merge(file_address_i, write_data_i, write_mask_i);
-  assign file_data_write_o = write_i && write_addr_i == FILE_DATA;
+  assign file_data_write_o = write_i && at_file_data_q;
   assign file_data_o = file_data_q;
   assign file_data_merged_o = W'(merge(DATA_W'(file_data_i), write_data_i, write_mask_i));
-  assign program_store_write_o = write_i && write_addr_i == PROGRAM_STORE;
+  assign program_store_write_o = write_i && at_program_store_q;
   assign program_store_o = program_store_q;
   assign program_store_merged_o = merge(program_store_i, write_data_i, write_mask_i);
 
