@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from pymodel.algorithms.rigid_body import control, segments, solved_columns
 from pymodel.algorithms.rigid_body.functions import (
+    ARTICULATED,
     INVERSE_FACTORS,
     columns,
     evaluate,
@@ -28,6 +29,8 @@ from pymodel.mechanism.robot import REVOLUTE, Robot, kept_with_robot, one_line
 #: Links whose operations those of many are estimated from: they are of degree 3 at most.
 FIRST = (8, 16, 24, 32)
 BY_COLUMNS = "articulated bodies, column by column"  #: how :func:`in_columns` evaluates
+#: Products of forward dynamics by articulated bodies, a degree of freedom: never more.
+PRODUCTS_OF_A_JOINT = 500
 SHORT = 8  #: links of a chain of which all methods are recorded
 
 
@@ -102,7 +105,7 @@ def require_recordable(robot: Robot, function: str) -> None:
     """Refuse a function of too many operations by every method, as :func:`evaluable` does."""
     if _has_columns(robot, function):
         function = "dID"
-    expected = min(estimated(robot, function, method) for method in methods(robot, function))
+    expected = min(estimated(robot, function, x) for x in _possible(robot, function))
     recording_limit.require_few(_named(robot, function), expected)
 
 
@@ -342,9 +345,14 @@ def _possible(robot: Robot, function: str) -> tuple[str, ...]:
 
     A column of a robot without branches is solved by as many products with the factors as with
     their inverses, which take up to n (n - 1) (n - 2) / 6 more to find. Slides and short chains,
-    where much is zero, are recorded both ways.
+    where much is zero, are recorded both ways. Forward dynamics of long branches goes by
+    articulated bodies where M's factors alone take more products than those could.
     """
     known = methods(robot, function)
+    if function == "FD" and ARTICULATED in known and not robot.loops:
+        above = [len(robot.ancestors(k)) for k in range(robot.nv)]
+        if sum(k * (k + 3) // 2 for k in above) > PRODUCTS_OF_A_JOINT * robot.nv:
+            return (ARTICULATED,)
     hinges = all(link.kind == REVOLUTE and link.part is None for link in robot.links)
     chain = all(link.parent == k - 1 for k, link in enumerate(robot.links))
     others = robot.floating or robot.loops or robot.mimics

@@ -14,6 +14,7 @@ from pymodel.app.command import main
 from pymodel.app.table import NAMED
 from pymodel.arith import c_build
 from pymodel.arith.fp import BINARY32
+from pymodel.compile.recording_limit import TooManyOperationsError
 from pymodel.hardware.cosim.calls import Calls
 from pymodel.mechanism import mjcf as mjcf_reader
 from pymodel.mechanism.reduction import reduced
@@ -237,6 +238,25 @@ def test_native_code_says_what_was_compared_and_what_computed(
     assert "float32 on numpy" in found.out and "not kept" in found.out
     assert "no C compiler (no-such-compiler)" in found.err
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["by_numpy"]
+
+
+def test_of_what_is_large_fewer_calls_are_compared(attempt, capsys, monkeypatch):
+    monkeypatch.setattr(robot, "OPERATIONS_COMPARED", 1)
+    assert attempt("FD", "--target", "native", "--rows", "20") == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[-1] == "20 calls, the 7 words of the first 1: identical to the model"
+
+
+@pytest.mark.parametrize("target", ["twin", "engine", "array"])
+def test_what_is_too_long_for_a_program_is_refused_at_once(attempt, capsys, monkeypatch, target):
+    def refuse(*_):
+        raise TooManyOperationsError("too many operations")
+
+    monkeypatch.setattr(robot, "recorded", refuse)
+    monkeypatch.setattr(robot_calls, "call", lambda *_, **__: pytest.fail("evaluated"))
+    monkeypatch.setattr(robot, "usable_simulator", lambda name: "verilator")
+    assert attempt("dFD", "--target", target) == 2
+    assert capsys.readouterr().err.splitlines()[-1].endswith("too many operations")
 
 
 def test_the_twin_says_what_was_compared_and_its_cycles(attempt, tmp_path, capsys):

@@ -11,6 +11,7 @@ from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.mechanism.urdf import load
 from pymodel.tests.robots import ROBOTS
+from pymodel.tests.trees import random_robot
 
 LOADED = {
     "iiwa": reduced(load(ROBOTS / "iiwa14.urdf", snap=SNAP)),
@@ -74,6 +75,24 @@ def test_the_method_that_loses_is_not_recorded(monkeypatch, tmp_path, links):
     fresh = reduced(load(tmp_path / "chain.urdf"))
     monkeypatch.setattr(robot_kernels, "recorded", lambda *_: pytest.fail("a rival was recorded"))
     assert cheapest(fresh, "dFD") == "factors"
+
+
+@pytest.mark.parametrize("name", ["iiwa14", "hyq", "mobile_arm", "tethered", "random"])
+def test_products_of_articulated_bodies_have_a_bound(name):
+    """With everything at angles that are no right ones."""
+    if name == "random":
+        robot = random_robot(3, 12)
+    else:
+        robot = load(ROBOTS / f"{name}.urdf", floating=name == "hyq")
+    found = robot_kernels.operations(recorded(robot, "FD", "articulated"))["mul"]
+    assert found < 0.8 * robot_kernels.PRODUCTS_OF_A_JOINT * robot.nv
+
+
+def test_factors_of_a_long_branch_are_not_recorded(tmp_path):
+    """They alone take more products than articulated bodies."""
+    robot = reduced(load(chain(tmp_path, 70)))
+    assert robot_kernels._possible(robot, "FD") == ("articulated",)
+    assert len(robot_kernels._possible(reduced(load(chain(tmp_path, 40))), "FD")) == 2
 
 
 def test_other_masses_leave_the_program():
