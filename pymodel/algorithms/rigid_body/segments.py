@@ -122,7 +122,7 @@ def groups(robot: Robot, entries: Collection[str]) -> list[Group]:
         used = tuple(
             tuple(some)
             for some in columns
-            if not _known(robot, some[0])
+            if not is_known(robot, some[0])
             and any(x.torque(r) in entries for x in some for r in range(robot.nv))
         )
         moved = tuple(_moved(ancestors, branch) for branch in members)
@@ -131,7 +131,7 @@ def groups(robot: Robot, entries: Collection[str]) -> list[Group]:
     return found
 
 
-def _known(robot: Robot, column: Column) -> bool:
+def is_known(robot: Robot, column: Column) -> bool:
     """Whether the column needs no solving: see known_column."""
     return robot.floating and column.dof < (6 if column.kind == "dq" else 3)
 

@@ -22,7 +22,7 @@ from pymodel.algorithms.rigid_body.functions import (
     known_column,
 )
 from pymodel.algorithms.rigid_body.mass_matrix import Factors
-from pymodel.algorithms.rigid_body.segments import KINDS, Column
+from pymodel.algorithms.rigid_body.segments import KINDS, Column, is_known
 from pymodel.algorithms.rigid_body.tree import Tree
 from pymodel.arith.scalars import S, SupportsArithmetic
 from pymodel.arith.terms import Term, Terms
@@ -33,8 +33,8 @@ BASE = 6  # degrees of freedom of a floating base
 
 def solved(robot: Robot) -> list[Column]:
     """The columns that are solved for; those by a floating base's own motion are known."""
-    known = {"dq": BASE, "dqd": BASE // 2} if robot.floating else dict.fromkeys(KINDS, 0)
-    return [Column(kind, k) for kind in KINDS for k in range(known[kind], robot.nv)]
+    every = (Column(kind, k) for kind in KINDS for k in range(robot.nv))
+    return [one for one in every if not is_known(robot, one)]
 
 
 def first(
