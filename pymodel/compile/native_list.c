@@ -5,8 +5,8 @@
 /* An operation's numbers are slots of the workspace: to = a op b. Of SINCOS b is where the cosine
  * goes; of those that store, to is a place of the output. OPERATIONS of
  * pymodel/compile/operation_list.py has their names in this order. */
-enum { SUM, DIFFERENCE, NEGATIVE_SUM, PRODUCT, NEGATIVE_PRODUCT, RECIPROCAL, NEGATIVE_RECIPROCAL,
-       SINE_COSINE, NEGATIVE_SINE_COSINE, STORE, NEGATIVE_STORE, PASS };
+enum { SUM, DIFFERENCE, NEGATIVE_SUM, PRODUCT, RECIPROCAL, SINE_COSINE, NEGATIVE_SINE_COSINE, STORE,
+       NEGATIVE_STORE, PASS };
 typedef struct { int32_t what, to, a, b; } operation;
 
 static void run(const operation *restrict list, size_t length, number *restrict out, real *w) {
@@ -16,9 +16,7 @@ static void run(const operation *restrict list, size_t length, number *restrict 
     case DIFFERENCE: w[p->to] = ADD(w[p->a], -w[p->b]); break;
     case NEGATIVE_SUM: w[p->to] = ADD(-w[p->a], -w[p->b]); break;
     case PRODUCT: w[p->to] = MUL(w[p->a], w[p->b]); break;
-    case NEGATIVE_PRODUCT: w[p->to] = MUL(-w[p->a], w[p->b]); break;
     case RECIPROCAL: w[p->to] = REC(w[p->a]); break;
-    case NEGATIVE_RECIPROCAL: w[p->to] = REC(-w[p->a]); break;
     case SINE_COSINE: SINCOS(w[p->a], w[p->to], w[p->b]); break;
     case NEGATIVE_SINE_COSINE: SINCOS(-w[p->a], w[p->to], w[p->b]); break;
     case STORE: OUT(p->to) = RESULT(w[p->a]); break;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pymodel.compile.kernel import Kernel
@@ -14,9 +14,7 @@ OPERATIONS = (
     "difference",
     "negative sum",
     "product",
-    "negative product",
     "reciprocal",
-    "negative reciprocal",
     "sine, cosine",
     "negative sine, cosine",
     "store",
@@ -65,6 +63,7 @@ class _Writer:
         self.leaves, self.slots = frozenset(leaves), len(leaves)
         self.free: list[int] = []
         self.words: array[int] = array("i")
+        self.last = {node: k for k in kernel.operations for node, _ in self.nodes[k].args}
         self.both: dict[int, dict[str, int]] = {}  # operation -> its sine, its cosine
         for node in kernel.needed:
             op, args = self.nodes[node]
@@ -76,44 +75,48 @@ class _Writer:
 
     def written(self) -> OperationList:
         """The list."""
-        nodes, words = self.nodes, self.words
+        nodes = self.nodes
         for node in self.leaves & self.stores.keys():
             self._store(node)
-        last = {node: k for k in self.kernel.operations for node, _ in nodes[k].args}
         for index in self.kernel.operations:
             op, args = nodes[index]
-            if len(args) == 2:  # nearly all
-                (a, minus_a), (b, minus_b) = args
-                if op == "mul":
-                    what = _NUMBER["product" if minus_a == minus_b else "negative product"]
-                elif minus_a and not minus_b:
-                    a, b, what = b, a, _NUMBER["difference"]
-                else:
-                    what = _NUMBER[_SUMS[minus_a, minus_b]]
-                operands = self.slot[a], self.slot[b]
-                self._release(a, last, index)
-                if b != a:
-                    self._release(b, last, index)
-                to = self._new(index)
-                words.extend((what, to, *operands))
-                self._done(index, last)
-                continue
-            ((a, minus),) = args
-            operand = self.slot[a]
-            self._release(a, last, index)
-            if op == "rec":
-                name = "reciprocal"
-                to, second, made = self._new(index), 0, [index]
+            if len(args) == 2:
+                self._binary(index, op, args)
             else:
-                name, found = "sine, cosine", self.both[index]
-                made = [*found.values()]
-                to, second = (self._new(found.get(part, -1)) for part in ("sin", "cos"))
-                self.free += [s for s, part in ((to, "sin"), (second, "cos")) if part not in found]
-            what = _NUMBER[f"negative {name}" if minus else name]
-            words.extend((what, to, operand, second))
-            for node in made:
-                self._done(node, last)
-        return OperationList(words, self.slots)
+                self._unary(index, op, args)
+        return OperationList(self.words, self.slots)
+
+    def _binary(self, index: int, op: str, args: Sequence[tuple[int, bool]]) -> None:
+        """A sum or a product, whose sign stands at what reads it."""
+        (a, minus_a), (b, minus_b) = args
+        if minus_a and not minus_b:
+            a, b, minus_a, minus_b = b, a, minus_b, minus_a
+        name = "product" if op == "mul" else _SUMS[minus_a, minus_b]
+        assert op == "add" or not minus_b, f"{op} of negative operands"
+        operands = self.slot[a], self.slot[b]
+        for node in {a, b}:
+            self._release(node, index)
+        to = self._new(index)
+        self.words.extend((_NUMBER[name], to, *operands))
+        self._done(index)
+
+    def _unary(self, index: int, op: str, args: Sequence[tuple[int, bool]]) -> None:
+        """A reciprocal, whose sign stands at what reads it, or a sine and a cosine."""
+        ((a, minus),) = args
+        assert op == "sincos" or not minus, f"{op} of a negative operand"
+        operand = self.slot[a]
+        self._release(a, index)
+        if op == "rec":
+            name, second, made = "reciprocal", 0, [index]
+            to = self._new(index)
+        else:
+            name, found = "sine, cosine", self.both[index]
+            made = [*found.values()]
+            to, second = (self._new(found.get(part, -1)) for part in ("sin", "cos"))
+            self.free += [s for s, part in ((to, "sin"), (second, "cos")) if part not in found]
+        self.words.extend((_NUMBER[f"negative {name}" if minus else name], to, operand, second))
+        for node in made:
+            self._done(node)
 
     def _new(self, node: int) -> int:
         if self.free:
@@ -123,16 +126,16 @@ class _Writer:
         self.slot[node] = place
         return place
 
-    def _release(self, node: int, last: Mapping[int, int], index: int) -> None:
+    def _release(self, node: int, index: int) -> None:
         """Let others have a value's slot, if this is the last operation that reads it."""
-        if last[node] == index and node not in self.leaves:
+        if self.last[node] == index and node not in self.leaves:
             self.free.append(self.slot[node])
 
-    def _done(self, node: int, last: Mapping[int, int]) -> None:
+    def _done(self, node: int) -> None:
         """Store a value that has been computed; free its slot if nobody reads it."""
         if node in self.stores:
             self._store(node)
-            if node not in last:
+            if node not in self.last:
                 self.free.append(self.slot[node])
 
     def _store(self, node: int) -> None:

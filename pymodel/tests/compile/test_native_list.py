@@ -57,6 +57,30 @@ def test_any_kernel(fmt, seed):
     assert flags == raised
 
 
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+def test_signs(fmt):
+    """Of operands and results, those of leaves too: a NaN is the one that there is."""
+
+    def text(arithmetic, v):
+        sine, cosine = arithmetic.sincos(-v["a"])
+        alone, _ = arithmetic.sincos(-v["b"])
+        found = {"rec": arithmetic.recip(-v["a"]), "product": -v["a"] * v["b"], "leaf": -v["b"]}
+        found |= {"sin": sine, "cos": -cosine, "alone": -alone, "sum": -v["a"] - v["b"]}
+        return found | {"left": v["b"] - v["a"], "right": v["a"] - v["b"], "again": v["a"]}
+
+    kernel = record(text, "ab")
+    pairs = [(x, y) for x in CORNERS for y in CORNERS]
+    built = native_list.build(kernel, BitExact(fmt))
+    found = built.evaluate(dict(zip("ab", np.transpose(pairs), strict=True)))
+    for k, pair in enumerate(pairs):
+        exact = BitExact(fmt)
+        want = kernel.evaluate(exact, dict(zip("ab", map(exact.const, pair), strict=True)))
+        for name, x in want.items():
+            here = float(found[name][k])
+            bits = fmt.from_float(here) | fmt.sign_mask * bool(np.isnan(here) and np.signbit(here))
+            assert bits == x.bits, (name, pair)
+
+
 def test_slots_are_used_again():
     kernel = robot_kernels.recorded(reduced(load(ROBOTS / "iiwa14.urdf")), "dFD")
     found = listed(kernel)
