@@ -73,7 +73,7 @@ module array_sequencer_counts_formal #(
   // ---------------------------------------------------------------------------------------------
   // Loops and repeats: one less is stored, as the last one does not come back
   // ---------------------------------------------------------------------------------------------
-  localparam int REPEATS_AT = 6;  // in a segment: below are base and stride in and out, two flags
+  localparam int REPEATS_AT = 4;  // in a segment: below are base and stride in and out
 
   logic function_stored_q, segment_stored_q, function_q, segment_q;
   logic [REPEAT_W-1:0] loops_stored, repeats_stored, loops_given_q, repeats_given_q;

@@ -213,10 +213,12 @@ module array_sequencer #(
   // ---------------------------------------------------------------------------------------------
   // Found: the segment of that number
   // ---------------------------------------------------------------------------------------------
-  localparam int DESCRIPTOR_W = 2 * PC_W + REPEAT_W + 2 * IN_W + 2 * OUT_W + 2;
+  // What decides whether it needs a half stands apart (distributed RAM), near what asks for one.
+  localparam int DESCRIPTOR_W = 2 * PC_W + REPEAT_W + 2 * IN_W + 2 * OUT_W;
 
   (* no_rw_check *) logic [DESCRIPTOR_W-1:0] segments_q[step_pkg::places(SEGMENTS)];
-  logic found_valid_q, found_first_q, found_last_q, fill;
+  logic [1:0] flags_q[step_pkg::places(SEGMENTS)];
+  logic found_valid_q, found_first_q, found_last_q, found_quiet_q, found_emit_q, fill;
   logic [DESCRIPTOR_W-1:0] found_q;
   logic [BATCH_W-1:0] found_batch_q;
   assign find = walking_q && (!found_valid_q || fill);
@@ -230,13 +232,13 @@ module array_sequencer #(
         segment_in_base_i,
         segment_in_stride_i,
         segment_out_base_i,
-        segment_out_stride_i,
-        segment_quiet_i,
-        segment_emit_i
+        segment_out_stride_i
       };
+      flags_q[segment_number_i] <= {segment_quiet_i, segment_emit_i};
     end
     if (find) begin
       found_q <= segments_q[number_q];
+      {found_quiet_q, found_emit_q} <= flags_q[number_q];
       found_first_q <= first_segment_q;
       found_last_q <= batch_ends;
       found_batch_q <= walk_batch_q;
@@ -258,18 +260,16 @@ module array_sequencer #(
   logic [REPEAT_W-1:0] next_repeats;
   logic [IN_W-1:0] next_in_base, next_in_stride;
   logic [OUT_W-1:0] next_out_base, next_out_stride;
-  logic next_quiet, next_emit_flag, next_emit, next_in_half;
+  logic next_quiet_q, next_emit_q, needs_q, next_in_half;
   logic [FUNCTION_W-1:0] next_function;
   logic [LIVE_W-1:0] next_live;
-  logic held_q, half_q, needs, settle, enter;  // half_q: the half that is held, or the next one
+  logic held_q, half_q, settle, enter;  // half_q: the half that is held, or the next one
   assign {next_start, next_words, next_repeats, next_in_base, next_in_stride, next_out_base,
-          next_out_stride, next_quiet, next_emit_flag} = next_q;
+          next_out_stride} = next_q;
   assign {next_function, next_live, next_in_half} = next_batch_q;
   assign fill = found_valid_q && !next_valid_q;
-  assign next_emit = next_emit_flag || next_last_q;
-  assign needs = !next_quiet || next_emit;
-  assign settle = next_valid_q && !next_ready_q && (!needs || held_q || out_free_i[half_q]);
-  assign out_take_o = settle && needs && !held_q;
+  assign settle = next_valid_q && !next_ready_q && (!needs_q || held_q || out_free_i[half_q]);
+  assign out_take_o = settle && needs_q && !held_q;
   assign out_take_half_o = half_q;
   assign out_take_function_o = next_function;
   assign out_take_count_o = next_live;
@@ -279,6 +279,9 @@ module array_sequencer #(
       next_q <= found_q;
       next_first_q <= found_first_q;
       next_last_q <= found_last_q;
+      next_quiet_q <= found_quiet_q;
+      next_emit_q <= found_emit_q || found_last_q;
+      needs_q <= !found_quiet_q || found_emit_q || found_last_q;
       next_batch_q <= found_batch_q;
     end
     if (settle) begin
@@ -292,9 +295,9 @@ module array_sequencer #(
     end else begin
       next_valid_q <= fill || (next_valid_q && !enter);
       next_ready_q <= settle || (next_ready_q && !enter);
-      if (settle && needs) begin
-        held_q <= !next_emit;
-        half_q <= half_q ^ next_emit;
+      if (settle && needs_q) begin
+        held_q <= !next_emit_q;
+        half_q <= half_q ^ next_emit_q;
       end
     end
   end
@@ -325,8 +328,8 @@ module array_sequencer #(
       in_stride_q <= next_in_stride;
       out_offset_q <= next_out_base;
       out_stride_q <= next_out_stride;
-      quiet_q <= next_quiet;
-      emit_q <= next_emit;
+      quiet_q <= next_quiet_q;
+      emit_q <= next_emit_q;
       first_word_q <= next_first_q;
       last_segment_q <= next_last_q;
       live_q <= next_live;
