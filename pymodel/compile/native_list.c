@@ -9,7 +9,7 @@ enum { SUM, DIFFERENCE, NEGATIVE_SUM, PRODUCT, RECIPROCAL, SINE_COSINE, NEGATIVE
        NEGATIVE_STORE, PASS };
 typedef struct { int32_t what, to, a, b; } operation;
 
-static void run(const operation *restrict list, size_t length, number *restrict out, real *w) {
+static void operate(const operation *restrict list, size_t length, number *restrict out, real *w) {
   for (const operation *p = list, *end = list + length; p < end; p++) {
     switch (p->what) {
     case SUM: w[p->to] = ADD(w[p->a], w[p->b]); break;
@@ -45,7 +45,7 @@ unsigned evaluate_list(const number *in, number *out, const number *k, size_t bl
     for (size_t i = 0; i < inputs; i++) {
       w[i] = IN(i);
     }
-    run((const operation *)list, length, out, w);
+    operate((const operation *)list, length, out, w);
   }
   unsigned flags = leave(&before, w);
   free(room);
