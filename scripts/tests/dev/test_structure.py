@@ -10,6 +10,7 @@ Read from the syntax trees of all Python files, imports inside functions include
 import ast
 import functools
 import graphlib
+import importlib
 import io
 import tokenize
 from collections.abc import Iterator
@@ -355,3 +356,22 @@ def test_planted_violations_are_found(tmp_path, kind):
         path.write_text(text)
     (found,) = rule(Sources(tmp_path))
     assert said in found
+
+
+MODULES = sorted(
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for path in (ROOT / "scripts").rglob("*.py")
+    if "tests" not in path.parts and path.name != "__init__.py"
+)
+
+
+def test_every_module_of_scripts_can_be_imported():
+    """But for packages that are not installed, of commands that install them."""
+    missing = set()
+    for name in MODULES:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            assert error.name and error.name.split(".")[0] not in FOLDERS, name
+            missing.add(error.name.split(".")[0])
+    assert missing <= {"crocoddyl"}
