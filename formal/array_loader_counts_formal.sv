@@ -45,7 +45,7 @@ module array_loader_counts_formal #(
   always_ff @(posedge clk_i) begin
     later_q <= 1'b1;
     was_call_q <= tvalid_i && tready && tlast_i;
-    was_drop_q <= u_dut.malformed;
+    was_drop_q <= u_dut.malformed_q;
     was_taken_q <= taken;
     was_dropped_q <= dropped;
     if (!rst_ni || start_i) begin

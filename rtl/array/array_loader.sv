@@ -14,7 +14,8 @@
 //
 // A beat passes a register, then one with what is stored of its function. One that comes while the
 // first must wait goes to a spare register: `s_axis_tready` waits for nothing but that register.
-// `clear_i` empties all but the table of functions, which `rst_ni` clears.
+// Their data waits in a ring of its own, written whether a beat comes or not: what is wide does not
+// wait for an answer. `clear_i` empties all but the table of functions, which `rst_ni` clears.
 //
 // Latency: 2 cycles from a beat to its write, 3 from the last beat of a batch to its offer.
 // Throughput: one beat a cycle; a change of the function within a batch takes a cycle.
@@ -96,11 +97,14 @@ module array_loader #(
   // ---------------------------------------------------------------------------------------------
   // Beats: from the stream, and with what is known of their function
   // ---------------------------------------------------------------------------------------------
+  localparam int SLOTS = 4;  // three beats that wait, and the one that may come
+  localparam int SLOT_W = 2;
   logic open_q, last_call_q, take, call_taken;
   logic [COUNT_W-1:0] calls_left_q, taken_q;
   logic spare_valid_q, spare_last_q, spare_final_q, accept;
   logic beat_valid_q, beat_last_q, beat_final_q, valid_q, last_q, final_q, known_q, move, consume;
-  logic [W-1:0] spare_data_q, beat_data_q, data_q;
+  logic [W-1:0] data_q[SLOTS];  // distributed RAM
+  logic [SLOT_W-1:0] write_slot_q, read_slot_q;
   logic [FUNCTION_W-1:0] spare_function_q, beat_function_q, function_q;
   logic [IN_W-1:0] inputs_q;
   assign s_axis_tready = open_q && !spare_valid_q;
@@ -111,20 +115,18 @@ module array_loader #(
   assign taken_o = taken_q;
 
   always_ff @(posedge clk_i) begin
+    data_q[write_slot_q] <= s_axis_tdata[W-1:0];
     if (!spare_valid_q) begin
-      spare_data_q <= s_axis_tdata[W-1:0];
       spare_function_q <= s_axis_tuser;
       spare_last_q <= s_axis_tlast;
       spare_final_q <= s_axis_tlast && last_call_q;
     end
     if (accept) begin
-      beat_data_q <= spare_valid_q ? spare_data_q : s_axis_tdata[W-1:0];
       beat_function_q <= spare_valid_q ? spare_function_q : s_axis_tuser;
       beat_last_q <= spare_valid_q ? spare_last_q : s_axis_tlast;
       beat_final_q <= spare_valid_q ? spare_final_q : s_axis_tlast && last_call_q;
     end
     if (move) begin
-      data_q <= beat_data_q;
       function_q <= beat_function_q;
       last_q <= beat_last_q;
       final_q <= beat_final_q;
@@ -143,12 +145,16 @@ module array_loader #(
       spare_valid_q <= 1'b0;
       beat_valid_q <= 1'b0;
       valid_q <= 1'b0;
+      write_slot_q <= '0;
+      read_slot_q <= '0;
       taken_q <= '0;
     end else begin
       open_q <= open_q && !(call_taken && last_call_q);
       spare_valid_q <= !accept && (spare_valid_q || take);
       beat_valid_q <= !accept || spare_valid_q || take;
       valid_q <= move || (valid_q && !consume);
+      write_slot_q <= write_slot_q + SLOT_W'(take);
+      read_slot_q <= read_slot_q + SLOT_W'(consume);
       taken_q <= taken_q + COUNT_W'(call_taken);
     end
   end
@@ -156,7 +162,7 @@ module array_loader #(
   // ---------------------------------------------------------------------------------------------
   // The call that comes in
   // ---------------------------------------------------------------------------------------------
-  logic first_q, dropping_q, some_q;  // some_q: the half has a call
+  logic first_q, dropping_q, some_q, malformed_q;  // some_q: the half has a call
   logic drop, other, room, inputs_end, placed, malformed, complete, close;
   logic [FUNCTION_W-1:0] call_function_q, call_function;
   logic [IN_W-1:0] call_inputs_q, call_inputs, index_q;
@@ -183,12 +189,16 @@ module array_loader #(
       first_q <= 1'b1;
       dropping_q <= 1'b0;
       index_q <= '0;
+      malformed_q <= 1'b0;
       dropped_q <= '0;
-    end else if (consume) begin
-      first_q <= last_q;
-      dropping_q <= !last_q && (drop || inputs_end);
-      index_q <= last_q ? '0 : index_q + 1'b1;
-      dropped_q <= dropped_q + COUNT_W'(malformed);
+    end else begin
+      malformed_q <= malformed;
+      dropped_q <= dropped_q + COUNT_W'(malformed_q);
+      if (consume) begin
+        first_q <= last_q;
+        dropping_q <= !last_q && (drop || inputs_end);
+        index_q <= last_q ? '0 : index_q + 1'b1;
+      end
     end
   end
 
@@ -202,7 +212,7 @@ module array_loader #(
   assign last_context = context_q == CONTEXT_W'(CONTEXTS - 1);
   assign complete = last_context && datapath_q == V_W'(DATAPATHS - 1);
   assign write_datapath_o = datapath_q;
-  assign write_data_o = data_q;
+  assign write_data_o = data_q[read_slot_q];
 
   if (CONTEXTS == 1) begin : gen_address
     assign write_address_o = {fill_half_q, index_q};
@@ -236,7 +246,7 @@ module array_loader #(
   assign batch_half_o = offer_half_q;
   assign batch_function_o = functions_q[offer_half_q];
   assign batch_count_o = counts_q[offer_half_q];
-  assign finished_o = !open_q && !beat_valid_q && !valid_q && used_q == '0;
+  assign finished_o = !open_q && !beat_valid_q && !valid_q && !malformed_q && used_q == '0;
 
   always_ff @(posedge clk_i) begin
     if (close) begin
