@@ -55,7 +55,7 @@ module registers_formal #(
   logic [1:0] steps_q = '0;  // at least so many
   logic writes_q, may_write_q, reads_q, reads_2q, may_read_q;
   logic [DATA_W-1:0] given_q, makes_q;
-  logic [WORD_W-1:0] chosen_q;
+  logic [WORD_W-1:0] chosen_q, write_addr_q;
 
   always_ff @(posedge clk_i) begin
     steps_q <= steps_q[1] ? steps_q : steps_q + 1'b1;
@@ -67,20 +67,23 @@ module registers_formal #(
     given_q <= given;
     makes_q <= makes;
     chosen_q <= chosen_i;
+    write_addr_q <= write_addr_i;
   end
 
   always_comb begin
     assume (shown);
+    if (REGISTERED) begin  // a write's address stands in the step before it, too
+      assume (!write_i || (steps_q != '0 && write_addr_i == write_addr_q));
+    end
     assume (steps_q == '0 || chosen_i == chosen_q);
     lock_is_told: assert (!reads || read_locked == locked);
     next_value: assert (!write_checked || merged == makes);
+    write_is_told: assert (write_told == (written && write_i && writes));
   end
 
   if (REGISTERED) begin : gen_registered
     always_comb begin
       if (steps_q != '0) begin
-        // The address stands before a write: what it says is known from the step before.
-        write_is_told: assert (write_told == (written && write_i && writes_q));
         write_answer: assert (!writes_q || write_hit == may_write_q);
         written_value: assert (!written || value == makes_q);
       end
@@ -92,7 +95,6 @@ module registers_formal #(
     end
   end else begin : gen_combinational
     always_comb begin
-      write_is_told: assert (write_told == (written && write_i && writes));
       write_answer: assert (!writes || write_hit == may_write);
       read_value: assert (!reads || (read_data == given && read_hit == may_read));
     end

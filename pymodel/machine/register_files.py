@@ -185,10 +185,12 @@ _ABOUT_THROUGH = """\
 // Software acts on the hardware through some of them. `*_i` is what they read as, `*_o` what a
 // write makes of that, `*_merged_o` the same a cycle ahead. `*_read_o` and `*_write_o` are high in
 // the cycle of the access. `*_ok_i` says whether it can be: a read now, or a write of
-// `*_merged_o`. A write's address stands in the cycle before it, too.
+// `*_merged_o`.{stands}
 //
 // Latency: 1 cycle from address, data and `*_i` to answers and `*_o`, 1 cycle from a write to what
 // is held. Throughput: one write and one read every second cycle."""
+
+_STANDS = " A write's address stands in the cycle before it, too."
 
 _READ_PORT = "  input  logic              read_i,\n"
 _LOCKED_PORT = "  output logic              read_locked_o,\n"
@@ -371,9 +373,9 @@ def block(map_: Map) -> str:
     Where software acts through registers on the hardware, that has a cycle to say whether an access
     can be: all answers then come from registers.
     """
-    acts = any(register.home is Home.THROUGH for register in map_.registers)
+    ahead = map_.decoded_ahead
     held, given, through = (
-        [_Rtl(register, acts) for register in map_.registers if register.home is home]
+        [_Rtl(register, ahead) for register in map_.registers if register.home is home]
         for home in (Home.HELD, Home.GIVEN, Home.THROUGH)
     )
     own = [*held, *given, *through]
@@ -402,7 +404,7 @@ def block(map_: Map) -> str:
     return _BLOCK.format(
         generated=GENERATED,
         name=map_.name,
-        about=_ABOUT_THROUGH if through else _ABOUT,
+        about=_ABOUT_THROUGH.format(stands=_STANDS * ahead) if through else _ABOUT,
         parameters=",\n".join(
             f"  // {text}\n  parameter int {name} = {value}" for name, value, text in parameters
         ),
@@ -412,7 +414,7 @@ def block(map_: Map) -> str:
         write_hit=" ||\n                     ".join(r.write_hit for r in [*held, *written]),
         held_declared=_lines(f"{r.type} {r.name}_q;" for r in held),
         held_assigned=_lines(f"assign {r.name}_o = {r.name}_q;" for r in held),
-        write_decoder=_write_decoder([*held, *written]) if acts else "",
+        write_decoder=_write_decoder([*held, *written]) if ahead else "",
         tables="".join(_table(*table) for table in tables.items()),
         reset=_reset(single),
         update=_update(single),

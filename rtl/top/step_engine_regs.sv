@@ -6,7 +6,7 @@
 // Software acts on the hardware through some of them. `*_i` is what they read as, `*_o` what a
 // write makes of that, `*_merged_o` the same a cycle ahead. `*_read_o` and `*_write_o` are high in
 // the cycle of the access. `*_ok_i` says whether it can be: a read now, or a write of
-// `*_merged_o`. A write's address stands in the cycle before it, too.
+// `*_merged_o`.
 //
 // Latency: 1 cycle from address, data and `*_i` to answers and `*_o`, 1 cycle from a write to what
 // is held. Throughput: one write and one read every second cycle.
@@ -147,46 +147,6 @@ module step_engine_regs
   assign trace_start_o = trace_start_q;
   assign program_word_o = program_word_q;
 
-  // The address stands for long enough before a write: what it says waits in registers.
-  logic at_steps_q,
-        at_save_q,
-        at_every_q,
-        at_main_start_q,
-        at_main_length_q,
-        at_special_start_q,
-        at_special_length_q,
-        at_trace_before_q,
-        at_trace_after_q,
-        at_trace_start_q,
-        at_program_q,
-        at_trace_index_q,
-        at_trace_entry_q,
-        at_file_address_q,
-        at_file_data_q,
-        at_program_store_q;
-  logic [BUS_WORDS-1:0] at_program_word_q;
-  always_ff @(posedge clk_i) begin
-    at_steps_q <= write_addr_i == STEPS;
-    at_save_q <= write_addr_i == SAVE;
-    at_every_q <= write_addr_i == EVERY;
-    at_main_start_q <= write_addr_i == MAIN_START;
-    at_main_length_q <= write_addr_i == MAIN_LENGTH;
-    at_special_start_q <= write_addr_i == SPECIAL_START;
-    at_special_length_q <= write_addr_i == SPECIAL_LENGTH;
-    at_trace_before_q <= write_addr_i == TRACE_BEFORE;
-    at_trace_after_q <= write_addr_i == TRACE_AFTER;
-    at_trace_start_q <= write_addr_i == TRACE_START;
-    for (int i = 0; i < BUS_WORDS; i++) begin
-      at_program_word_q[i] <= write_addr_i == PROGRAM_WORD + WORD_W'(i);
-    end
-    at_program_q <= write_addr_i == PROGRAM;
-    at_trace_index_q <= write_addr_i == TRACE_INDEX;
-    at_trace_entry_q <= write_addr_i == TRACE_ENTRY;
-    at_file_address_q <= write_addr_i == FILE_ADDRESS;
-    at_file_data_q <= write_addr_i == FILE_DATA;
-    at_program_store_q <= write_addr_i == PROGRAM_STORE;
-  end
-
   // One row for each PROGRAM (distributed RAM). What is held is written to its own row all the
   // time; a write of PROGRAM takes another row, or zero where none was written since a reset.
   localparam int PROGRAM_INDEX_W = step_pkg::index_w(NUM_PROGRAMS);
@@ -233,25 +193,25 @@ module step_engine_regs
         trace_start_q
       } <= program_rows_q[program_next];
     end else if (write_i) begin
-      if (at_main_start_q) begin
+      if (write_addr_i == MAIN_START) begin
         main_start_q <= merge(main_start_q, write_data_i, write_mask_i);
       end
-      if (at_main_length_q) begin
+      if (write_addr_i == MAIN_LENGTH) begin
         main_length_q <= merge(main_length_q, write_data_i, write_mask_i);
       end
-      if (at_special_start_q) begin
+      if (write_addr_i == SPECIAL_START) begin
         special_start_q <= merge(special_start_q, write_data_i, write_mask_i);
       end
-      if (at_special_length_q) begin
+      if (write_addr_i == SPECIAL_LENGTH) begin
         special_length_q <= merge(special_length_q, write_data_i, write_mask_i);
       end
-      if (at_trace_before_q) begin
+      if (write_addr_i == TRACE_BEFORE) begin
         trace_before_q <= merge(trace_before_q, write_data_i, write_mask_i);
       end
-      if (at_trace_after_q) begin
+      if (write_addr_i == TRACE_AFTER) begin
         trace_after_q <= merge(trace_after_q, write_data_i, write_mask_i);
       end
-      if (at_trace_start_q) begin
+      if (write_addr_i == TRACE_START) begin
         trace_start_q <= merge(trace_start_q, write_data_i, write_mask_i);
       end
     end
@@ -264,17 +224,17 @@ module step_engine_regs
       every_q <= '0;
       program_word_q <= '0;
     end else if (write_i) begin
-      if (at_steps_q) begin
+      if (write_addr_i == STEPS) begin
         steps_q <= merge(steps_q, write_data_i, write_mask_i);
       end
-      if (at_save_q) begin
+      if (write_addr_i == SAVE) begin
         save_q <= merge(save_q, write_data_i, write_mask_i);
       end
-      if (at_every_q) begin
+      if (write_addr_i == EVERY) begin
         every_q <= merge(every_q, write_data_i, write_mask_i);
       end
       for (int i = 0; i < BUS_WORDS; i++) begin
-        if (at_program_word_q[i]) begin
+        if (write_addr_i == PROGRAM_WORD + WORD_W'(i)) begin
           program_word_q[DATA_W*i+:DATA_W] <=
               merge(program_word_q[DATA_W*i+:DATA_W], write_data_i, write_mask_i);
         end
@@ -424,25 +384,25 @@ module step_engine_regs
   assign read_hit_o = read_hit_q;
   assign read_data_o = read_data_q;
   assign read_locked_o = read_addr_i == TRACE_ENTRY || read_addr_i == FILE_DATA;
-  assign program_write_o = write_i && at_program_q;
+  assign program_write_o = write_i && write_addr_i == PROGRAM;
   assign program_o = program_q;
   assign program_merged_o = merge(program_i, write_data_i, write_mask_i);
   assign trace_data_read_o = read_i && read_addr_i == TRACE_DATA && read_hit_q;
-  assign trace_index_write_o = write_i && at_trace_index_q;
+  assign trace_index_write_o = write_i && write_addr_i == TRACE_INDEX;
   assign trace_index_o = trace_index_q;
   assign trace_index_merged_o = merge(trace_index_i, write_data_i, write_mask_i);
   assign trace_entry_read_o = read_i && read_addr_i == TRACE_ENTRY;
-  assign trace_entry_write_o = write_i && at_trace_entry_q;
+  assign trace_entry_write_o = write_i && write_addr_i == TRACE_ENTRY;
   assign trace_entry_o = trace_entry_q;
   assign trace_entry_merged_o = merge(trace_entry_i, write_data_i, write_mask_i);
-  assign file_address_write_o = write_i && at_file_address_q;
+  assign file_address_write_o = write_i && write_addr_i == FILE_ADDRESS;
   assign file_address_o = file_address_q;
   assign file_address_merged_o = merge(file_address_i, write_data_i, write_mask_i);
   assign file_data_read_o = read_i && read_addr_i == FILE_DATA;
-  assign file_data_write_o = write_i && at_file_data_q;
+  assign file_data_write_o = write_i && write_addr_i == FILE_DATA;
   assign file_data_o = file_data_q;
   assign file_data_merged = W'(merge(DATA_W'(file_data_i), write_data_i, write_mask_i));
-  assign program_store_write_o = write_i && at_program_store_q;
+  assign program_store_write_o = write_i && write_addr_i == PROGRAM_STORE;
   assign program_store_o = program_store_q;
   assign program_store_merged_o = merge(program_store_i, write_data_i, write_mask_i);
 
