@@ -117,8 +117,8 @@ class Map:
         Name, value and meaning of those that tell instances of different size apart.
     decoded_ahead : bool
         Whose address a write has waits in a register, for which it stands a cycle before the write.
-        With four datapaths that is where the array's clock was lost; the step engine, placed with
-        three seeds, was the slower for it.
+        With four datapaths that is where the array's clock was lost; the step engine was the slower
+        for it, at three seeds against two (docs/array.md).
     """
 
     name: str

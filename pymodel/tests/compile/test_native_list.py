@@ -198,7 +198,10 @@ def test_where_there_are_no_columns_it_is_refused(monkeypatch):
     with pytest.raises(TooManyOperationsError, match="FD of hyq: too many"):
         robot_calls.call(robot, "FD", random_states(robot, "FD", 1, 1))
     too_large(monkeypatch, "dFD")
-
+    follows = every_kind("gripper")
+    assert follows.mimics
+    with pytest.raises(TooManyOperationsError, match="dFD of gripper: too many"):
+        robot_kernels.evaluable(follows, "dFD")
     monkeypatch.setattr(robot_kernels, "FIRST", (7, 8))
     monkeypatch.setattr(recording_limit, "FEW", 9)
     monkeypatch.setattr(recording_limit, "MOST", 100)
