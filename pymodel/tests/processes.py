@@ -41,16 +41,23 @@ def sockets_that_listen(process: int) -> list[str]:
     own = [process]
     for one in own:
         own += children(one)
-    inodes = set()
-    for link in (link for one in own for link in Path(f"/proc/{one}/fd").iterdir()):
-        with contextlib.suppress(OSError):  # it is closed meanwhile
-            inodes.add(os.readlink(link))
+    inodes = set().union(*map(_open_files, own))
     found = []
     for name in ("tcp", "tcp6", "udp", "udp6"):
         rows = [line.split() for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
         found += [row[1] for row in rows if f"socket:[{row[9]}]" in inodes]
     rows = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
     return found + [row[7] for row in rows if f"socket:[{row[6]}]" in inodes and len(row) > 7]
+
+
+def _open_files(process: int) -> set[str]:
+    """What the files that a process has open are; of one that has ended, nothing."""
+    found = set()
+    with contextlib.suppress(OSError):  # it has ended meanwhile
+        for link in Path(f"/proc/{process}/fd").iterdir():
+            with contextlib.suppress(OSError):  # it is closed meanwhile
+                found.add(os.readlink(link))
+    return found
 
 
 def sockets_of_work(process: subprocess.Popen, workers: int) -> list[str]:

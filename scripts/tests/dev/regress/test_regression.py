@@ -284,16 +284,17 @@ def run_unit(unit):
 command.run_unit = run_unit
 command.all_points = regression.all_points = lambda: []
 if __name__ == "__main__":
-    words = ["fp_recip_stream", "--sim", "icarus", "--seeds", "2", "--workers", *sys.argv[2:]]
+    workers, seeds = sys.argv[2:]
+    words = ["fp_recip_stream", "--sim", "icarus", "--seeds", seeds, "--workers", workers]
     sys.exit(command.main(words))
 """
 
 
-def slow(folder, workers):
+def slow(folder, workers, seeds=2):
     program = folder / "slow.py"
     program.write_text(SLOW)
     return {
-        "args": [sys.executable, str(program), str(folder), str(workers)],
+        "args": [sys.executable, str(program), str(folder), str(workers), str(seeds)],
         "cwd": ROOT,
         "env": os.environ | {"PYTHONPATH": str(ROOT)},
         "text": True,
@@ -303,7 +304,8 @@ def slow(folder, workers):
 @processes.NEEDED
 @pytest.mark.rtl_of("fp_recip_stream")
 def test_nobody_can_reach_the_workers(folder):
-    process = subprocess.Popen(**slow(folder, 2), stdout=subprocess.DEVNULL)
+    more = slow(folder, 2, seeds=200)  # than it can do before it is looked at
+    process = subprocess.Popen(**more, stdout=subprocess.DEVNULL)
     try:
         assert processes.sockets_of_work(process, 2) == []
     finally:
