@@ -20,7 +20,7 @@ from pymodel.hardware.batch import (
     WRITE,
     Batch,
 )
-from pymodel.hardware.link import Link, LinkError, Operation, bursts
+from pymodel.hardware.link import WAIT_S, Link, LinkError, Operation, bursts
 from pymodel.hardware.step_array import StepArray
 from pymodel.hardware.step_array import machine_of as array_machine_of
 from pymodel.hardware.step_engine import StepEngine, machine_of
@@ -53,7 +53,7 @@ ARRAY_SIZES = {
 #: Registers whose fields are parameters of the module.
 SHAPES, ARRAY_SHAPES = ("CONFIG", "LANES"), ("CONFIG", "LANES", "ARRAY")
 STREAMS = stream_registers.streams()
-TICK_S = 1e-3  # what waits count in: the line takes longer than a run's steps
+TICK_S = 1e-3  # what waits count in: the line takes longer than a run's steps; see _tick_s
 PAUSE_S = 2e-3
 Value = TypeVar("Value")
 
@@ -167,7 +167,7 @@ class _OnBoard:
 
     def now(self) -> int:
         """Ticks, far longer than clock cycles: no wait that a simulation has ends too soon."""
-        return _ticks()
+        return _ticks(self.link)
 
     async def pause(self, cycles: int) -> None:
         """Let time pass where a run is long."""
@@ -178,7 +178,7 @@ class _OnBoard:
 
         Raises
         ------
-        HangError
+        BoardHangError
             If that takes more than so many ticks.
         """
         start, polls = self.now(), 0
@@ -188,11 +188,32 @@ class _OnBoard:
             if not self.field("STATUS", "BUSY", self.status):
                 return polls
             if self.now() - start > cycles:
-                raise HangError(self.unfinished("STATUS", self.status), cycles)
+                waited_s = (self.now() - start) * _tick_s(self.link)
+                raise BoardHangError(self.unfinished("STATUS", self.status), waited_s)
 
 
-def _ticks() -> int:
-    return round(time.monotonic() / TICK_S)
+class BoardHangError(HangError):
+    """A board answers, but what was waited for does not come.
+
+    Parameters
+    ----------
+    what
+        As of :class:`pymodel.hardware.waiting.HangError`.
+    waited_s
+        For so many seconds.
+    """
+
+    def __init__(self, what: str, waited_s: float) -> None:
+        AssertionError.__init__(self, f"the board does not go on for {waited_s:.3g} s: {what}")
+
+
+def _ticks(link: Link) -> int:
+    return round(time.monotonic() / _tick_s(link))
+
+
+def _tick_s(link: Link) -> float:
+    """Longer where a link waits longer, as for the simulation of a board."""
+    return TICK_S * max(1.0, link.wait_s / WAIT_S)
 
 
 class BoardEngine(_OnBoard, StepEngine):
@@ -264,17 +285,18 @@ class LinkStreams:
 
         Raises
         ------
-        HangError
+        BoardHangError
             If no word moves for so long.
         AnswerError
             If a word is refused, or a packet is not as long as it should be.
         """
-        last, found = _ticks(), self._whole(packets)
+        last, found = _ticks(self._link), self._whole(packets)
         while not found:
             if self._exchange():
-                last = _ticks()
-            elif _ticks() - last > limit:
-                raise HangError(f"{what} ({len(self._line)} words to be sent)", limit)
+                last = _ticks(self._link)
+            elif (waited := _ticks(self._link) - last) > limit:
+                what = f"{what} ({len(self._line)} words to be sent)"
+                raise BoardHangError(what, waited * _tick_s(self._link))
             found = self._whole(packets)
         return found
 

@@ -3,12 +3,17 @@
 The array's twin runs what the host loads; words go through FIFOs that are smaller than calls.
 """
 
+import itertools
 import json
+import re
+import time
+from types import SimpleNamespace
 
 import pytest
 
 from pymodel.app.command import main
 from pymodel.app.selftest import UNITS
+from pymodel.hardware import board
 from pymodel.hardware.board import STREAMS
 from pymodel.hardware.coprocessor import parameter_word
 from pymodel.hardware.step_array import StepArray, rtl_parameters
@@ -21,6 +26,7 @@ from pymodel.tests.hardware.line_device import Device, RefusedError, terminal
 MACHINE = Machine(contexts=2, depth=32, in_depth=64, out_depth=128)
 PARAMETERS = ("CONFIG", "LANES", "FILE_DEPTH", "PROGRAM_DEPTH", "IN_DEPTH", "OUT_DEPTH")
 FIFO = 24  # words
+BUSY = step_array(MACHINE.bus_words)["STATUS"].field("BUSY")
 PARTS = ["registers", "streams", *(f"unit {name}" for name in UNITS)]
 
 
@@ -184,6 +190,39 @@ def test_a_function_is_streamed(on_board, tmp_path, every):
 def test_one_wrong_bit_is_told(on_board, tmp_path, register, number, says):
     status, said = on_board(*ROBOT, "--out", str(tmp_path), fault=flipped(register, number))
     assert status == 1 and says in said.err
+
+
+@pytest.mark.parametrize(
+    ("register", "word", "said"),
+    [("LEVELS", 0, "results of a call"), ("STATUS", BUSY.mask, "BUSY 1")],
+)
+def test_an_array_that_does_not_go_on(
+    on_board, tmp_path, loaded, monkeypatch, register, word, said
+):
+    """Seconds are not waited for here."""
+    now = itertools.count()
+    clock = SimpleNamespace(sleep=time.sleep, monotonic=lambda: next(now) / 10)
+    monkeypatch.setattr(board, "time", clock)
+    fault = {register: word}
+    status, found = on_board(
+        *ROBOT,
+        *("--out", str(tmp_path)),
+        fault=lambda name, right: fault.get(name, right) if loaded else right,
+    )
+    assert status == 1 and "Traceback" not in found.err
+    assert re.search(rf"the board does not go on for [0-9.]+ s: .*{said}", found.err)
+
+
+@pytest.mark.parametrize(("wait_s", "least_s"), [(0.25, 1.0), (5.0, 20.0)])
+def test_who_waits_longer_for_frames_waits_longer_for_words(monkeypatch, wait_s, least_s):
+    """A thousand ticks, of a millisecond where the link waits as by default."""
+    answer = SimpleNamespace(failed=None, words=[0])
+    link = SimpleNamespace(wait_s=wait_s, do=lambda operations: answer)
+    now = itertools.count()
+    monkeypatch.setattr(board, "time", SimpleNamespace(monotonic=lambda: next(now) / 10))
+    with pytest.raises(board.BoardHangError, match="a word"):
+        board.done(board.LinkStreams(link).take(1, 1000, "a word"))
+    assert least_s <= next(now) / 10 < least_s + 0.5
 
 
 def test_a_packet_of_another_length(on_board, tmp_path, loaded):
