@@ -43,7 +43,9 @@ def extrapolated(sizes: Sequence[int], counts: Sequence[int], size: int) -> int:
 def require_few(what: str, expected: int, about: str = "about") -> None:
     """Refuse to record what has too many operations, by a :class:`TooManyOperationsError`."""
     if expected > MOST:
-        reason = f"{about} {expected:.2g} operations, at most {MOST:.2g} are recorded ({EACH})"
+        shown = (f"{expected:.{digits}g}" for digits in range(2, 20))
+        more = next(text for text in shown if float(text) > MOST)
+        reason = f"{about} {more} operations, at most {MOST:.2g} are recorded ({EACH})"
         raise TooManyOperationsError(f"{what}: {reason}")
 
 

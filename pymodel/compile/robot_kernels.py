@@ -132,7 +132,14 @@ def estimated(
 
 
 def _extrapolated(robot: Robot, counts: Sequence[Counter[str]], what: str) -> int:
-    return recording_limit.extrapolated(FIRST, [x[what] for x in counts], len(robot.links))
+    sizes = _cuts(robot)[: len(counts)]
+    return recording_limit.extrapolated(sizes, [x[what] for x in counts], len(robot.links))
+
+
+def _cuts(robot: Robot) -> list[int]:
+    """As :data:`FIRST`, but no joint of several degrees of freedom is cut."""
+    parts = [link.part.index if link.part else 0 for link in robot.links]
+    return [size - parts[size] for size in FIRST]
 
 
 @kept_with_robot
@@ -143,16 +150,26 @@ def _first_counts(
     external: Sequence[int] = (),
     parameters_as_data: bool = False,
 ) -> list[Counter[str]]:
-    """Operations, and ``nodes``, of a robot's first links, as many as :data:`FIRST` says."""
-    found = []
-    for size in FIRST:
-        mimics = {k: x for k, x in robot.mimics.items() if max(k, x.of) < size}
-        first = replace(robot, links=robot.links[:size], mimics=mimics)
+    """Operations, and ``nodes``, of a robot's first links, as many as :data:`FIRST` says.
+
+    Of no more than show that all have too many.
+    """
+    found: list[Counter[str]] = []
+    for size in _cuts(robot):
+        first = replace(
+            robot,
+            links=robot.links[:size],
+            mimics={k: x for k, x in robot.mimics.items() if max(k, x.of) < size},
+            loops=tuple(loop for loop in robot.loops if max(loop.links) < size),
+            fixed_acceleration=tuple(k for k in robot.fixed_acceleration if k < size),
+        )
         if robot.frame and robot.frame.carrier >= size:
             first = replace(first, frame=replace(robot.frame, carrier=size - 1))
         own = tuple(link for link in external if link < size)
         kernel = recorded(first, function, method, own, parameters_as_data)
         found.append(operations(kernel) | Counter(nodes=len(kernel.graph.nodes)))
+        if len(found) > 1 and _extrapolated(robot, found, "nodes") > recording_limit.MOST:
+            break
     return found
 
 

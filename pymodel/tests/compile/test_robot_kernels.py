@@ -1,12 +1,16 @@
 """Operations of the rigid-body functions: no more than the best formulation known needs."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS, methods
 from pymodel.arith.errors import InputError
 from pymodel.compile import graph, recording_limit, robot_kernels
 from pymodel.compile.robot_kernels import cheapest, count, recorded
+from pymodel.mechanism.loop import Loop
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot_bodies import SNAP
 from pymodel.mechanism.urdf import load
@@ -142,6 +146,59 @@ def test_operations_of_a_long_chain_are_estimated(monkeypatch, tmp_path, functio
         with pytest.raises(InputError) as caught:
             refuses(load(tmp_path / "chain.urdf"), function)
     assert str(caught.value).startswith(f"{function} of chain: about {fewest:.2g} operations, at ")
+
+
+def beyond(folder, what):
+    """A chain of 14 links, and a function; what it has refers to links behind a cut, or lies on it.
+
+    The first links that it is estimated from are 4, 6, 8, and 10.
+    """
+    robot = load(chain(folder, 14))
+    if what == "ball":  # links 3, 4, and 5
+        text = (folder / "chain.urdf").read_text()
+        ball = text.replace("name='j4' type='revolute'", "name='j4' type='ball'")
+        (folder / "chain.urdf").write_text(ball)
+        return load(folder / "chain.urdf"), "FD"
+    if what == "fixed":
+        return replace(robot, fixed_acceleration=(12,)), "HD"
+    ends = (np.eye(3), np.eye(3)), (np.zeros(3), np.ones(3))
+    return replace(robot, loops=(Loop("rod", "ball", (5, 12), *ends, (0, 1, 2)),)), "FDc"
+
+
+@pytest.mark.parametrize("what", ["ball", "fixed", "loop"])
+def test_what_lies_behind_a_cut_is_no_part_of_an_estimate(monkeypatch, tmp_path, what):
+    robot, function = beyond(tmp_path, what)
+    want = recorded(robot, function)
+    monkeypatch.setattr(recording_limit, "FEW", 10)
+    monkeypatch.setattr(robot_kernels, "FIRST", (4, 6, 8, 10))
+    robot = replace(robot)  # of which nothing is kept
+    known = methods(robot, function)
+    assert min(robot_kernels.estimated(robot, function, method) for method in known) > 100
+    assert recorded(robot, function).graph.nodes == want.graph.nodes
+
+
+def test_an_estimate_ends_where_it_shows_too_many(monkeypatch, tmp_path):
+    """And the line never says that there are as many as may be."""
+    robot, sizes = load(chain(tmp_path, 40)), []
+    monkeypatch.setattr(recording_limit, "FEW", 33)
+    found = robot_kernels.recorded
+
+    def record(robot, *rest):
+        sizes.append(len(robot.links))
+        return found(robot, *rest)
+
+    monkeypatch.setattr(robot_kernels, "recorded", record)
+    (method,) = FUNCTIONS["dID"].methods
+    expected = robot_kernels.estimated(robot, "dID", method)
+    assert sizes == list(robot_kernels.FIRST)
+    monkeypatch.setattr(recording_limit, "MOST", expected // 2)
+    sizes.clear()
+    assert recording_limit.MOST < robot_kernels.estimated(replace(robot), "dID", method)
+    assert sizes == list(robot_kernels.FIRST)[:2]
+    for more, said in ((1, "about 20001 "), (900, "about 2.1e+04 ")):
+        monkeypatch.setattr(recording_limit, "MOST", 20_000)
+        with pytest.raises(InputError, match=re.escape(said)):
+            recording_limit.require_few("dID", 20_000 + more)
 
 
 def chain(folder, links):
