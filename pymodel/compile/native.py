@@ -51,7 +51,7 @@ _COMMON = ("native.h", "native_call.h", "native_sincos.c")
 _RUN = "native_run.c"
 _NO_MEMORY = 0xFFFFFFFF
 MAX_LANES = 64  # more take a compiler minutes, and are no faster
-_CALL = 10_000_000  # operations of a call that takes steps, for Ctrl-C: some hundredths of a second
+_CALL = 10_000_000  # operations of a call at most, for Ctrl-C: some hundredths of a second
 _SINE = 20  # of those that a sine takes as long as
 _SOME = 100  # steps of a call at least, if there are as many: what systems leave stays in the cache
 _MOST = (1 << 62) - 1  # steps: the number of the last one is of 64 bits with a sign
@@ -118,7 +118,13 @@ def build(
 
 
 def arithmetic_of(arithmetic: str | Arithmetic) -> Arithmetic:
-    """The arithmetic of a name, of which there is native code; otherwise a ValueError."""
+    """Find the arithmetic of a name.
+
+    Raises
+    ------
+    ValueError
+        If there is no such arithmetic, or no native code in it.
+    """
     found = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
     if not isinstance(found, Arithmetic):
         raise ValueError(f"arithmetic is {found!r}, must be a name or an arithmetic")
@@ -266,7 +272,7 @@ class NativeKernel:
     def evaluate(
         self, inputs: Mapping[str, Any], parameters: Mapping[str, Any] | None = None
     ) -> dict[str, np.ndarray]:
-        """Evaluate once for each system.
+        """Evaluate once for each system. Ctrl-C ends it, as Python code.
 
         Parameters
         ----------
@@ -298,8 +304,8 @@ class NativeKernel:
     ) -> tuple[dict[str, np.ndarray], int]:
         """As :meth:`evaluate`, with the flags of this evaluation alone: threads may share it."""
         names = [*self.kernel.inputs, *self.kernel.carried]
-        arrays = _arrays(names, inputs)
-        rows = _rows(arrays, self._given(parameters))
+        arrays = arrays_of(names, inputs)
+        rows = rows_of(arrays, self._given(parameters))
         given = self.blocks(arrays, rows)
         own = parameters or self.code.own_parameters
         fixed = self.fixed(parameters, rows) if own else self._recorded_fixed
@@ -338,9 +344,15 @@ class NativeKernel:
 
     def _evaluated(self, given: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, int]:
         """Results of blocks of systems, in blocks, and their flags."""
-        found = np.empty((len(given), len(self.kernel.results), self.lanes), self.dtype)
-        pointers = [self._pointer(x) for x in (given, found, fixed)]
-        return found, checked(self._evaluate_blocks(pointers, len(given)))
+        blocks, flags = len(given), 0
+        found = np.empty((blocks, len(self.kernel.results), self.lanes), self.dtype)
+        size, _ = self._call(blocks, 1)
+        for begin in range(0, blocks, size):
+            some = slice(begin, begin + size)
+            own = fixed[some] if self.code.own_parameters else fixed
+            pointers = [self._pointer(x) for x in (given[some], found[some], own)]
+            flags |= checked(self._evaluate_blocks(pointers, min(size, blocks - begin)))
+        return found, flags
 
     def _evaluate_blocks(self, pointers: Sequence[Any], blocks: int) -> int:
         """Evaluate blocks: inputs, results and fixed leaves are where the pointers say."""
@@ -455,9 +467,9 @@ class NativeKernel:
         steps, first, every, save = counts.values()
         if every and self.code.special is None:
             raise ValueError("there is no special kernel for some of the steps")
-        carried = _arrays(self.kernel.carried, state)
-        others = _arrays(self.kernel.inputs, {} if inputs is None else inputs)
-        rows = _rows(carried, others, self._given(parameters))
+        carried = arrays_of(self.kernel.carried, state)
+        others = arrays_of(self.kernel.inputs, {} if inputs is None else inputs)
+        rows = rows_of(carried, others, self._given(parameters))
         before, given = self.blocks(carried, rows), self.blocks(others, rows)
         names = [*self.kernel.carried, *self.kernel.outputs]
         kept = multiples(first, steps, save)
@@ -608,13 +620,13 @@ def multiples(first: int, steps: int, save: int) -> int:
     return len(range(-first % save + first, first + steps, save)) if save else 0
 
 
-def _arrays(names: Collection[str], values: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def arrays_of(names: Collection[str], values: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The values of inputs, or of what is carried, in the order of their names."""
     check_names("values", values, names, "those of this kernel")
     return {name: numbers(name, values[name]) for name in names}
 
 
-def _rows(*groups: Mapping[str, np.ndarray]) -> int:
+def rows_of(*groups: Mapping[str, np.ndarray]) -> int:
     """How many systems there are in all these values."""
     lengths = set()
     for name, x in ((name, x) for group in groups for name, x in group.items() if x.ndim):

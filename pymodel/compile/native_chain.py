@@ -1,4 +1,4 @@
-"""Chains in native code: each stage read as a list, repeats side by side."""
+"""Chains in native code: each stage read as a list, several repeats of it at once."""
 
 from __future__ import annotations
 
@@ -9,33 +9,36 @@ import numpy as np
 
 from pymodel.compile import native_list
 from pymodel.compile.chains import Chain, Part
-from pymodel.compile.native import Arithmetic
+from pymodel.compile.native import Arithmetic, arrays_of, rows_of
 
 SYSTEMS = 64  #: systems that are evaluated at once at least, by several repeats if need be
 
 
 class NativeChain:
-    """A chain of stages that carry nothing, whose repeats are therefore systems like others.
+    """A chain whose repeats of a stage are evaluated at once, as systems are.
 
     Parameters
     ----------
     chain : Chain
-        It runs once, and emits at its end.
+        It runs once, and emits at its end. No repeat of a part takes what another one of the same
+        part gives, neither through the scratch memory nor in a register, as of
+        :func:`pymodel.compile.robot_kernels.in_columns`.
     arithmetic, flags
         As for :func:`pymodel.compile.native.build`.
 
     Raises
     ------
     ValueError, NoCompilerError
-        As :func:`pymodel.compile.native_list.build`; if the chain loops or emits before its end.
+        As :func:`pymodel.compile.native_list.build`; if the chain is no such.
     """
 
     def __init__(self, chain: Chain, arithmetic: str | Arithmetic, *, flags: bool = False) -> None:
-        if (
-            chain.loops != 1
-            or [part.emit for part in chain.parts].index(True) < len(chain.parts) - 1
-        ):
-            raise ValueError("a chain that loops, or emits before its end")
+        *before, last = [part.emit for part in chain.parts]
+        if chain.loops != 1 or any(before) or not last:
+            raise ValueError("a chain that loops, or does not emit at its end alone")
+        for part in chain.parts:
+            if part.repeat > 1 and (name := _handed_on(chain, part)):
+                raise ValueError(f"a repeat of stage {part.stage!r} takes {name} of another one")
         self.chain = chain
         self._built = {
             name: native_list.build(stage.kernel, arithmetic, flags=flags)
@@ -43,16 +46,33 @@ class NativeChain:
         }
 
     def evaluate(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """As :meth:`pymodel.compile.native.NativeKernel.evaluate`, parameters as recorded."""
+        """Evaluate once for each system, with the recorded parameters.
+
+        Parameters
+        ----------
+        inputs : dict
+            Name -> float, or array of shape (N,), of every input of the chain.
+
+        Returns
+        -------
+        dict
+            Name -> array (N,) of the outputs; its dtype is that of
+            :attr:`pymodel.compile.native.NativeKernel.dtype`.
+
+        Raises
+        ------
+        ValueError
+            If an input is missing, a name is no input, something is no number, or shapes differ.
+        """
         return self.evaluate_with_flags(inputs)[0]
 
     def evaluate_with_flags(self, inputs: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], int]:
         """The same, with the float flags."""
-        given = {name: np.asarray(inputs[name], float) for name in self.chain.inputs}
-        rows = max((x.size for x in given.values()), default=1)
+        given = arrays_of(self.chain.inputs, inputs)
+        rows = rows_of(given)
         call = _Call({name: np.broadcast_to(x, rows) for name, x in given.items()}, rows)
         for part in self.chain.parts:
-            together = max(SYSTEMS // rows, 1)
+            together = max(SYSTEMS // max(rows, 1), 1)
             for begin in range(0, part.repeat, together):
                 self._run(call, part, range(begin, min(begin + together, part.repeat)))
         return {name: call.found[k] for k, name in enumerate(self.chain.outputs)}, call.flags
@@ -84,6 +104,23 @@ class NativeChain:
             for k, repeat in enumerate(repeats):
                 place = slot.number + repeat * part.out_stride
                 stored[place] = x[k * call.rows : (k + 1) * call.rows]
+
+
+def _handed_on(chain: Chain, part: Part) -> str:
+    """What a repeat of a part takes that another one gives; nothing if there is nothing."""
+    stage = chain.stages[part.stage]
+    written = {
+        slot.number + repeat * part.out_stride
+        for slot in stage.stores.values()
+        if slot.scratch
+        for repeat in range(part.repeat)
+    }
+    for name in stage.kernel.inputs:
+        number, from_scratch = stage.loads.get(name, (0, False))
+        places = {number + repeat * part.in_stride for repeat in range(part.repeat)}
+        if (from_scratch and places & written) or name in stage.kept - stage.loads.keys():
+            return name
+    return ""
 
 
 class _Call:

@@ -88,6 +88,10 @@ class ListedKernel(NativeKernel):
             self.list.slots,
         )
 
+    def address(self, function: str) -> int:
+        """There is none for callers in C, who have no list: a ValueError."""
+        raise ValueError(f"{function}: a kernel that is read as a list has no address")
+
     def _evaluate_blocks(self, pointers: Sequence[Any], blocks: int) -> int:
         flags: int = self._library.evaluate_list(*pointers, blocks, self._operations, *self._sizes)
         return flags
