@@ -50,8 +50,8 @@ INPUTS, OUTPUTS = "inputs.csv", "outputs.csv"
 DONE, NO = 0, 1  # exit status
 SAME = 1e-9  # relative difference of float64 to a peer that rounding explains
 PEERS = {"pinocchio": "Pinocchio", "mujoco": "MuJoCo"}
-#: Calls of native code that are compared with the model; fewer where the model takes longer than
-#: so many operations, about a minute. One always is.
+#: Calls of native code that are compared with the model; fewer where it would evaluate more than so
+#: many operations, which take it about a minute. One always is.
 ROWS_COMPARED, OPERATIONS_COMPARED = 16, 4_000_000
 #: Function -> the one whose results' size is that of the terms in it.
 TERMS = {"dID": "ID", "diFD": "ID", "dFD": "FD"}

@@ -107,6 +107,21 @@ def replacing(out: Path, names: Collection[str], last: str) -> Iterator[Path]:
     if key in folders:
         yield folders[key]
         return
+    made = not out.exists()
+    try:
+        with _replacing(out, names, last) as new:
+            yield new
+    except BaseException:
+        if made:  # nothing has changed
+            with contextlib.suppress(OSError):  # somebody else has put something there
+                out.rmdir()
+        raise
+
+
+@contextlib.contextmanager
+def _replacing(out: Path, names: Collection[str], last: str) -> Iterator[Path]:
+    """As :func:`replacing`, the outermost; the folder stays."""
+    folders, key = vars(_entered)["folders"], out.resolve()
     with alone_in(out), _naming({out / NEW: out, out / READY: out}, out):
         _move(out)
         _refuse_links(out, names)

@@ -247,8 +247,12 @@ def test_of_what_is_large_fewer_calls_are_compared(attempt, capsys, monkeypatch)
     assert said[-1] == "20 calls, the 7 words of the first 1: identical to the model"
 
 
-@pytest.mark.parametrize("target", ["twin", "engine", "array"])
-def test_what_is_too_long_for_a_program_is_refused_at_once(attempt, capsys, monkeypatch, target):
+@pytest.mark.parametrize("target", ["twin", "engine", "array", "board"])
+def test_what_is_too_long_for_a_program_is_refused_at_once(
+    attempt, tmp_path, capsys, monkeypatch, target
+):
+    """And leaves no folder."""
+
     def refuse(*_):
         raise TooManyOperationsError("too many operations")
 
@@ -257,6 +261,7 @@ def test_what_is_too_long_for_a_program_is_refused_at_once(attempt, capsys, monk
     monkeypatch.setattr(robot, "usable_simulator", lambda name: "verilator")
     assert attempt("dFD", "--target", target) == 2
     assert capsys.readouterr().err.splitlines()[-1].endswith("too many operations")
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_twin_says_what_was_compared_and_its_cycles(attempt, tmp_path, capsys):
@@ -324,7 +329,7 @@ def test_results_that_are_zero_by_structure(attempt, slide, capsys, target):
 def test_results_that_are_zero_are_no_program(attempt, simulated, slide, tmp_path, capsys, target):
     assert attempt("dID", "--target", target, urdf=slide) == 2
     assert "dID of slide: all results are zero" in capsys.readouterr().err
-    assert not list((tmp_path / "out").iterdir())
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_engine_is_identical(attempt, simulated, tmp_path, capsys):
@@ -375,7 +380,7 @@ def test_ctrl_c_leaves_no_files(attempt, simulated, tmp_path, capsys, monkeypatc
     monkeypatch.setattr(robot, "watched", interrupt)
     assert attempt("ID", *ENGINE) == 130
     assert capsys.readouterr().err == "ended by Ctrl-C; this run leaves no files\n"
-    assert not list((tmp_path / "out").iterdir())
+    assert not (tmp_path / "out").exists()
 
 
 def test_errors_are_those_of_the_worst_row():

@@ -91,6 +91,27 @@ def test_a_set_is_replaced_as_a_whole(tmp_path):
     assert contents(tmp_path) == {"b": "4", "end": "5"}
 
 
+@pytest.mark.parametrize("before", ["", "folder", "file"])
+def test_what_fails_leaves_no_folder(tmp_path, before):
+    folder = tmp_path / "of" / "a_run"
+    if before:
+        folder.mkdir(parents=True)
+    if before == "file":
+        (folder / "a").write_text("1")
+    with pytest.raises(ZeroDivisionError), replacing(folder, NAMES, "end") as new:
+        (new / "a").write_text(str(1 // 0))
+    assert folder.exists() == bool(before)
+    if before:
+        assert contents(folder) == ({"a": "1"} if before == "file" else {})
+
+
+def test_what_somebody_else_has_put_there_stays(tmp_path):
+    with pytest.raises(InputError), replacing(tmp_path / "run", NAMES, "end"):
+        (tmp_path / "run" / "notes").write_text("mine")
+        raise InputError("refused")
+    assert (tmp_path / "run" / "notes").read_text() == "mine"
+
+
 def test_a_part_of_a_set_adds_to_it(tmp_path):
     with replacing(tmp_path, NAMES, "end") as new:
         (new / "a").write_text("1")
