@@ -10,7 +10,8 @@ from pymodel.algorithms.rigid_body.functions import ALL, suited
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.app.options import TWIN, Asked
 from pymodel.arith.fp import flag_text
-from pymodel.compile.robot_kernels import count, require_recordable, told_of
+from pymodel.compile.recording_limit import TooManyOperationsError
+from pymodel.compile.robot_kernels import count, told_of
 from pymodel.mechanism import readers, robot_file
 from pymodel.mechanism.robot import Robot, at_link, shown
 from pymodel.mechanism.robot_bodies import followed
@@ -119,7 +120,12 @@ def operations(
     -------
     title : str
     rows : list of tuple of str
-        Under :data:`HEADINGS`.
+        Under :data:`HEADINGS`. What has too many operations has no row, but a line on stderr.
+
+    Raises
+    ------
+    InputError
+        As of reading the file; if all functions have too many operations.
     """
     robot = robot_file.load(path, floating, snap=snap, gravity=gravity, mimic=mimic)
     if link is not None:
@@ -129,15 +135,20 @@ def operations(
         with contextlib.suppress(InputError):  # one that this robot has not, as without loops
             robots[function] = suited(robot, function)
     functions = list(robots)
+    refused = []
     with _progress(robot.name, "functions") as update:
-        for function in functions:  # before minutes are spent on others
-            require_recordable(robots[function], function)
         for done, function in enumerate(functions):
             update(done, len(functions))
-            found = count(robots[function], function, parameters_as_data=as_data)
+            try:
+                found = count(robots[function], function, parameters_as_data=as_data)
+            except TooManyOperationsError as error:
+                refused.append(str(error))
+                continue
             numbers = (found.mul, found.add, found.rec, found.sincos, found.path)
             rows.append((function, found.method, *map(str, numbers)))
-    tell(robot)
+    if not rows:
+        raise InputError("; ".join(refused))
+    tell(robot, *(f"not counted: {reason}" for reason in refused))
     return f"{robot}{', parameters as data' if as_data else ''}", rows
 
 

@@ -29,7 +29,8 @@ from pymodel.mechanism.robot import REVOLUTE, Robot, kept_with_robot, one_line
 #: Links whose operations those of many are estimated from: they are of degree 3 at most.
 FIRST = (8, 16, 24, 32)
 BY_COLUMNS = "articulated bodies, column by column"  #: how :func:`in_columns` evaluates
-#: Products of forward dynamics by articulated bodies, a degree of freedom: never more.
+#: Products of forward dynamics by articulated bodies, a degree of freedom, at most: robots of all
+#: kinds have no more than 400 (pymodel/tests/compile/test_robot_kernels.py).
 PRODUCTS_OF_A_JOINT = 500
 SHORT = 8  #: links of a chain of which all methods are recorded
 
@@ -101,14 +102,6 @@ def recorded(
     return record(text, inputs(robot, function, external), graph=graph)
 
 
-def require_recordable(robot: Robot, function: str) -> None:
-    """Refuse a function of too many operations by every method, as :func:`evaluable` does."""
-    if _has_columns(robot, function):
-        function = "dID"
-    expected = min(estimated(robot, function, x) for x in _possible(robot, function))
-    recording_limit.require_few(_named(robot, function), expected)
-
-
 def _named(robot: Robot, function: str) -> str:
     return f"{function} of {one_line(robot.name)}"
 
@@ -152,7 +145,7 @@ def _first_counts(
 ) -> list[Counter[str]]:
     """Operations, and ``nodes``, of a robot's first links, as many as :data:`FIRST` says.
 
-    Of no more than show that all have too many.
+    Where these have many themselves, of no more than show that all have too many.
     """
     found: list[Counter[str]] = []
     for size in _cuts(robot):
@@ -168,7 +161,9 @@ def _first_counts(
         own = tuple(link for link in external if link < size)
         kernel = recorded(first, function, method, own, parameters_as_data)
         found.append(operations(kernel) | Counter(nodes=len(kernel.graph.nodes)))
-        if len(found) > 1 and _extrapolated(robot, found, "nodes") > recording_limit.MOST:
+        most = recording_limit.MOST
+        is_large = len(found) > 1 and found[-1]["nodes"] > most // 10
+        if is_large and _extrapolated(robot, found, "nodes") > most:
             break
     return found
 
@@ -239,7 +234,13 @@ def evaluable(
     external: Sequence[int] = (),
     parameters_as_data: bool = False,
 ) -> Kernel | Chain:
-    """What :func:`recorded` gives, or of dFD of too many operations :func:`in_columns`."""
+    """What :func:`recorded` gives, or of dFD of too many operations :func:`in_columns`.
+
+    Raises
+    ------
+    pymodel.compile.recording_limit.TooManyOperationsError
+        As those, of joints that follow others and of loops, too.
+    """
     try:
         return recorded(robot, function, None, external, parameters_as_data)
     except TooManyOperationsError:
@@ -270,9 +271,13 @@ def in_columns(
 
     Raises
     ------
+    ValueError
+        If joints follow others, or there are loops.
     pymodel.compile.recording_limit.TooManyOperationsError
         If even the first one has too many operations, by an estimate: that of dID.
     """
+    if not _has_columns(robot, "dFD"):
+        raise ValueError(f"{one_line(robot.name)}: dFD of mimic joints or loops has no columns")
     each = solved_columns.solved(robot)
 
     def all_else(arithmetic: Any, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -421,5 +426,5 @@ def _run(what: Kernel | Chain) -> list[tuple[Kernel, int]]:
 
 
 def executed(what: Kernel | Chain) -> int:
-    """Operations of an evaluation."""
+    """Operations of an evaluation, those of all repeats, the sine and cosine of an angle one."""
     return sum(len(kernel.operations) * times for kernel, times in _run(what))

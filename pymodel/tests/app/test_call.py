@@ -1,6 +1,7 @@
 """Subcommands about robots: tables in and out, one line for bad input, counts."""
 
 import csv
+import re
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS, suited
 from pymodel.app.command import main
+from pymodel.compile import graph, recording_limit, robot_kernels
 from pymodel.mechanism.urdf import load
 from pymodel.runs.robot_calls import call as call_table
 from pymodel.runs.robot_calls import random_states, read_table, write_table
@@ -259,6 +261,24 @@ def test_bad_robots_are_one_line_and_status_2(capsys):
         assert not out and "link b: no inertia" in err and len(err.splitlines()) == 1
     assert main(["count", "none.urdf"]) == 2
     assert capsys.readouterr().err.startswith("none.urdf: cannot read")
+
+
+def test_what_has_too_many_operations_is_not_counted(capsys, monkeypatch):
+    monkeypatch.setattr(recording_limit, "MOST", 1500)
+    monkeypatch.setattr(graph, "WATCHED", 100)
+    monkeypatch.setattr(recording_limit, "FEW", 7)
+    monkeypatch.setattr(robot_kernels, "FIRST", (4, 5, 6, 7))
+    hyq = str(ROBOTS / "hyq.urdf")
+    assert main(["count", hyq, "--markdown"]) == 0
+    said = capsys.readouterr()
+    counted = {line.split("|")[1].strip(" `") for line in said.out.splitlines() if "|" in line}
+    refused = {
+        line.split()[2] for line in said.err.splitlines() if line.startswith("not counted: ")
+    }
+    assert {"ID", "M"} <= counted and {"dID", "drk4"} <= refused and not counted & refused
+    monkeypatch.setattr(recording_limit, "MOST", 1)
+    assert main(["count", hyq]) == 2
+    assert re.fullmatch(r"ID of hyq: about .*", capsys.readouterr().err.splitlines()[-1])
 
 
 @pytest.mark.nightly

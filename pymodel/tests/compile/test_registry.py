@@ -1,5 +1,6 @@
 """Names and units of states of all kinds of joints."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -121,7 +122,8 @@ def test_operations_of_many_bodies_are_estimated_told_and_limited(long_chain, mo
     said = "rates" if name == "rates" else "step"
     with pytest.raises(TooManyOperationsError) as caught:
         record(long_chain)
-    assert str(caught.value).startswith(f"{said} of a chain: about {expected:.2g} operations, at ")
+    reason = re.match(f"{said} of a chain: about (.*) operations, at ", str(caught.value))
+    assert expected - 1 < float(reason[1]) < 1.1 * expected
     few = replace(long_chain, bodies=long_chain.bodies[:9], springs=())
     monkeypatch.setattr(recording_limit, "MOST", 1)  # few bodies are just recorded
     assert record(few).nodes

@@ -142,10 +142,10 @@ def test_operations_of_a_long_chain_are_estimated(monkeypatch, tmp_path, functio
     monkeypatch.setattr(recording_limit, "MOST", fewest + 1)
     assert robot_kernels.cheapest(fresh, function) == cheapest
     monkeypatch.setattr(recording_limit, "MOST", fewest - 1)
-    for refuses in (recorded, robot_kernels.require_recordable):
-        with pytest.raises(InputError) as caught:
-            refuses(load(tmp_path / "chain.urdf"), function)
-    assert str(caught.value).startswith(f"{function} of chain: about {fewest:.2g} operations, at ")
+    with pytest.raises(InputError) as caught:
+        recorded(load(tmp_path / "chain.urdf"), function)
+    said = re.match(f"{function} of chain: about (.*) operations, at ", str(caught.value))
+    assert fewest - 1 < float(said[1]) < 1.1 * fewest
 
 
 def beyond(folder, what):
