@@ -208,8 +208,8 @@ def _plain(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict
     """Pinocchio's own: a robot whose joints nothing resists, but for loops."""
     its = model(robot)
     if function in FUNCTIONS:
-        mimics = bool(robot.mimics)
-        evaluate = _of_degrees_of_freedom(robot, function) if mimics else _EVALUATE[function]
+        by_matrix = robot.mimics or not all(link.inertia.any() for link in robot.links)
+        evaluate = _by_matrix(robot, function) if by_matrix else _EVALUATE[function]
     data, found = its.createData(), []
     frames = _Frames(robot, its)
     loops = _Loops(robot, its, frames)
@@ -447,8 +447,8 @@ def _forward_derivatives(
     forces: pinocchio.StdVec_Force,
 ) -> list[np.ndarray]:
     qdd = pinocchio.aba(model, data, q, qd, tau, forces).copy()
-    minv = np.linalg.inv(_mass_matrix(model, data, q))
-    return [-minv @ x for x in _derivatives(model, data, q, qd, qdd, forces)]
+    m = _mass_matrix(model, data, q)
+    return [-np.linalg.solve(m, x) for x in _derivatives(model, data, q, qd, qdd, forces)]
 
 
 def _forward_derivatives_given(
@@ -463,8 +463,13 @@ def _forward_derivatives_given(
     return [-minv @ x for x in _derivatives(model, data, q, qd, qdd, forces)]
 
 
-def _of_degrees_of_freedom(robot: Robot, function: str) -> Callable[..., Any]:
-    """A function of a robot with joints that mimic others, by those of its tree: tau = G^T tau."""
+def _by_matrix(robot: Robot, function: str) -> Callable[..., Any]:
+    """A function by the mass matrix, which LAPACK solves with.
+
+    Of a robot with joints that mimic others, by those of its tree: tau = G^T tau. And of links
+    without inertia, as those between a joint's parts: Pinocchio's articulated bodies (``aba``) lose
+    digits there: 5e-10 of dFD's largest entry with 123 degrees of freedom, against 1e-11.
+    """
     g = robot.coupling
 
     def matrix(its: Any, data: Any, q: np.ndarray) -> np.ndarray:
@@ -482,8 +487,8 @@ def _of_degrees_of_freedom(robot: Robot, function: str) -> Callable[..., Any]:
 
     def of_forward(its: Any, data: Any, q: np.ndarray, *given: Any) -> list[np.ndarray]:
         qd, _, forces = given
-        qdd, minv = forward(its, data, q, *given), np.linalg.inv(matrix(its, data, q))
-        return [-minv @ x for x in derivatives(its, data, q, qd, qdd, forces)]
+        qdd, m = forward(its, data, q, *given), matrix(its, data, q)
+        return [-np.linalg.solve(m, x) for x in derivatives(its, data, q, qd, qdd, forces)]
 
     def given_minv(its: Any, data: Any, q: np.ndarray, *given: Any) -> list[np.ndarray]:
         qd, qdd, minv, forces = given
