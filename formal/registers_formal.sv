@@ -2,12 +2,18 @@
 // makes of it is what the hardware is told. Of any one register, whatever stands in the others.
 //
 // `register_ports` is generated from the register map. Nothing older than a write's and a read's
-// own cycles has an effect on what is asserted, and registers start with any content: the steps
-// of the longest, a read that answers two cycles later, are complete. What software writes and the
-// registers keep is proved at the tops (top_formal).
+// own cycles has an effect on what is asserted, but for the address in the cycle before a write
+// where maps are decoded ahead, and registers start with any content: the steps of the longest, a
+// read that answers two cycles later, are complete. What software writes and the registers keep is
+// proved at the tops (top_formal).
+//
+// With DECODED_AHEAD, registers hold what a write's address in the cycle before says, and it is
+// assumed to stand from then on. `write_set_up` of axil_slave_formal, with SETUP as the top's, and
+// its `lemma_pending` prove that of the bus.
 
 module registers_formal #(
   parameter bit REGISTERED = 1'b1,  // answers come from registers
+  parameter bit DECODED_AHEAD = 1'b0,  // a write's address is decoded in the cycle before it
   localparam int WORD_W = 10,
   localparam int DATA_W = 32,
   localparam int FLOAT_W = 20
@@ -72,7 +78,7 @@ module registers_formal #(
 
   always_comb begin
     assume (shown);
-    if (REGISTERED) begin  // a write's address stands in the step before it, too
+    if (DECODED_AHEAD) begin  // a write's address stands in the step before it, too
       assume (!write_i || (steps_q != '0 && write_addr_i == write_addr_q));
     end
     assume (steps_q == '0 || chosen_i == chosen_q);

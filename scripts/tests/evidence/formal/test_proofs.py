@@ -95,6 +95,13 @@ def test_ci_proves_something_of_every_kind():
     }
 
 
+def test_a_writes_address_is_assumed_to_stand_only_where_it_is_decoded_ahead():
+    proofs = [proof for proof in PROOFS if proof.harness == "registers_formal"]
+    ahead = {proof.map: bool(proof.values.get("DECODED_AHEAD")) for proof in proofs}
+    assert ahead == {name: MAPS[name].decoded_ahead for name in ahead}
+    assert set(ahead.values()) == {False, True}
+
+
 def test_plants_fit_and_name_proofs():
     assert plants.read_plants()
 
