@@ -279,7 +279,7 @@ class _Rtl:
         word = f"{self.name}_q[{self.width}*i+:{self.width}]"
         return [
             f"for (int i = 0; i < {self.words}; i++) begin",
-            f"  if ({self.written}) begin",
+            f"  if ({f'{self.at}[i]' if self.decoded else self.addressed}) begin",
             f"    {word} <=",
             f"        {self.merged(word)};",
             "  end",
@@ -289,12 +289,16 @@ class _Rtl:
     @property
     def addressed(self) -> str:
         """Condition that a write's address is its own, that of word i of several."""
-        return f"write_addr_i == {self.address}" + ("" if self.single else " + WORD_W'(i)")
+        if self.single:
+            return self.hit("write_addr_i")
+        return f"write_addr_i == {self.address} + WORD_W'(i)"
 
     @property
     def written(self) -> str:
-        """The same as a write knows it."""
-        return (self.at if self.single else f"{self.at}[i]") if self.decoded else self.addressed
+        """Condition, as a write knows it, that its address is that of any of its words."""
+        if self.decoded:
+            return self.at if self.single else f"|{self.at}"
+        return self.hit("write_addr_i")
 
     @property
     def at(self) -> str:

@@ -116,9 +116,8 @@ class Map:
     parameters : tuple of (str, int, str)
         Name, value and meaning of those that tell instances of different size apart.
     decoded_ahead : bool
-        Whose address a write has waits in a register, for which it stands a cycle before the write.
-        With four datapaths that is where the array's clock was lost; the step engine was the slower
-        for it, at three seeds against two (docs/array.md).
+        The address of a write is decoded into registers in the cycle before it, for which it must
+        stand.
     """
 
     name: str

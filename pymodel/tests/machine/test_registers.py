@@ -49,6 +49,37 @@ def test_each_map_becomes_constants_header_documentation_and_a_block():
     assert set(register_files.generated_files()) == files
 
 
+@pytest.mark.parametrize(
+    ("decoded_ahead", "one", "several"),
+    [
+        (False, "write_addr_i == ONE", "in_range(32'(write_addr_i), 32'(SEVERAL), SEVERAL_WORDS)"),
+        (True, "at_one_q", "|at_several_q"),
+    ],
+    ids=["decoded in its cycle", "decoded ahead"],
+)
+def test_a_write_is_told_of_any_word(decoded_ahead, one, several):
+    """Of a register through the hardware; of a held one each word knows its own address."""
+    map_ = registers.Map(
+        "made_up",
+        6,
+        "",
+        (
+            registers.held("HELD", 0x00, "", words=2),
+            registers.given("GIVEN", 0x08, ""),
+            registers.through("ONE", 0x0C, READ_WRITE, ""),
+            registers.through("SEVERAL", 0x10, READ_WRITE, "", words=3),
+        ),
+        decoded_ahead=decoded_ahead,
+    )
+    text = register_files.block(map_)
+    assert f"  assign one_write_o = write_i && {one};\n" in text
+    assert f"  assign several_write_o = write_i && {several};\n" in text
+    own = "at_held_q[i]" if decoded_ahead else "write_addr_i == HELD + WORD_W'(i)"
+    assert f"if ({own}) begin\n          held_q[DATA_W*i+:DATA_W] <=" in text
+    loops = re.findall(r"at_several_q\[i\] <= write_addr_i == SEVERAL \+ WORD_W'\(i\);", text)
+    assert len(loops) == decoded_ahead
+
+
 @every_map
 def test_registers_lie_apart_inside_the_address_space(map_):
     spans = sorted((r.offset, r.offset + WORD_BYTES * r.words, r.name) for r in map_.registers)
