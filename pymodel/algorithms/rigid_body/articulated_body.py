@@ -47,6 +47,15 @@ class Joint(NamedTuple):
     """What a joint's acceleration is, from that of its link without it.
 
     qdd = t - moment . alpha - force . a, with t = d (tau - what the bias does along the joint).
+
+    Attributes
+    ----------
+    moment, force : Vector3
+        Times d: the wrench that accelerates the articulated body by a joint acceleration of 1.
+    t : Term
+        The joint's acceleration if its link does not accelerate without it, m/s^2 or rad/s^2.
+    d : Term
+        1 / inertia along the joint, that of the articulated body and of the drive (armature).
     """
 
     moment: Vector3
@@ -97,7 +106,24 @@ def with_factors(
     external: External | None = None,
     at_parent: Callable[..., ArticulatedBody] | None = None,
 ) -> tuple[list[Term], ArticulatedFactors]:
-    """qdd as :func:`forward_dynamics` gives it, and what :func:`multiplied_by_inverse` needs."""
+    """qdd as :func:`forward_dynamics` gives it, and what :func:`multiplied_by_inverse` needs.
+
+    Parameters
+    ----------
+    tree : Tree
+    tau : sequence of Term, length nv
+        Forces and torques of the joints, N and N m; a floating base's first, its linear entries
+        before the angular ones.
+    external, at_parent
+        As for :func:`forward_dynamics`.
+
+    Returns
+    -------
+    list of Term, length nv
+        qdd, m/s^2 and rad/s^2, in the order of tau.
+    ArticulatedFactors
+        Of the tree's M in its configuration: neither rates nor torques have a part in them.
+    """
     at_parent = at_parent or partial(moved_to_parent, tree)
     still = [tree.zero] * tree.nv
     motions = tree.motions(still)  # only w is taken: what else it holds does not count
@@ -120,7 +146,23 @@ def with_factors(
 
 
 def multiplied_by_inverse(tree: Tree, factors: ArticulatedFactors, b: Sequence[Term]) -> list[Term]:
-    """M^-1 b, of a tree that stands still and weighs nothing (Featherstone 2008, 7.3)."""
+    """M^-1 b, of a tree that stands still and weighs nothing (Featherstone 2008, 7.3).
+
+    Parameters
+    ----------
+    tree : Tree
+        In the configuration that the factors are of; its rates and its gravity play no part.
+    factors : ArticulatedFactors
+        From :func:`with_factors`.
+    b : sequence of Term, length nv
+        Forces and torques of the joints, N and N m, from which no damping or friction is taken; a
+        floating base's first, its linear entries before the angular ones.
+
+    Returns
+    -------
+    list of Term, length nv
+        Accelerations, m/s^2 and rad/s^2, in the order of b.
+    """
     still = Wrench(tree.origin, tree.origin)
     gathered: list[list[Wrench]] = [[] for _ in tree.links]
     joints = {}
@@ -256,11 +298,11 @@ def _accelerations(
 ) -> list[Term]:
     """Outward recursion of accelerations; without ``rates`` all stands still and weighs nothing."""
     qdd, moving = [tree.zero] * tree.nv, {}
-    gravity = tree.gravity if rates else tree.origin
+    gravity = tree.gravity if rates is not None else tree.origin
     if base is not None:
         alpha, a = _base_acceleration(tree, base, bias, tau)
         qdd[:6] = *a, *alpha
-        if rates:
+        if rates is not None:
             offset = add(cross(tree.qd[3:6], tree.qd[:3]), gravity)
             qdd[:3] = (x - y for x, y in zip(a, offset, strict=True))
         moving[0] = alpha, a
@@ -271,7 +313,8 @@ def _accelerations(
         else:
             alpha, a = moving[parent]
             arm = tree.arm[i]
-            a = add(a, cross(alpha, arm), *([apply(rates[parent], arm)] if rates else []))
+            turned = [apply(rates[parent], arm)] if rates is not None else []
+            a = add(a, cross(alpha, arm), *turned)
             a = tree.down(i, a)
             alpha = tree.down(i, alpha)
         joint = joints[i]

@@ -32,7 +32,14 @@ BASE = 6  # degrees of freedom of a floating base
 
 
 def solved(robot: Robot) -> list[Column]:
-    """The columns that are solved for; those by a floating base's own motion are known."""
+    """The columns that are solved for.
+
+    Returns
+    -------
+    list of Column
+        By kind and then by degree of freedom, without those by a floating base's own motion, which
+        are known.
+    """
     every = (Column(kind, k) for kind in KINDS for k in range(robot.nv))
     return [one for one in every if not is_known(robot, one)]
 
