@@ -10,7 +10,8 @@
 //
 // The memories have two halves, filled alternately, half 0 first after a start: one is filled while
 // the batch in the other is offered (`batch_*`), taken, and run; `released_i` says that the oldest
-// of these is not read any more. `finished_o`: all calls were taken, no half is in use.
+// of these is not read any more. `finished_o`: all calls were taken, those
+// that were dropped are counted, no half is in use.
 //
 // A beat passes a register, then one with what is stored of its function. One that comes while the
 // first must wait goes to a spare register: `s_axis_tready` waits for nothing but that register.

@@ -550,7 +550,7 @@ class Array(Programmable):
     RESULTS = ("CALLS_TAKEN", "DROPPED")
     READS_FILE = False
     NOT_COUNTED = 1  # until the array hears of a run
-    AROUND_CALLS = 5  # cycles of a run
+    AROUND_CALLS = 6  # cycles of a run, the last one counts the last call that is dropped
     FIRST_BEAT = 2  # cycles from its command on
     POSITIONS = ("FILE_ADDRESS", "PROGRAM_STORE", "SEGMENT_STORE", "FUNCTION_STORE")
     MOST = 65535  # repeats, loops

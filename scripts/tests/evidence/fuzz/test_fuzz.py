@@ -122,7 +122,7 @@ TOPS |= {SMALL.name: SMALL}
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.rtl_of(TOPS[name].name)) for name in TOPS]
 )
-@pytest.mark.nightly("ldup_coprocessor")
+@pytest.mark.nightly("ldup_coprocessor", "step_array")
 def test_a_top_is_its_model(name):
     row = run.fuzz(TOPS[name], 20_000, seed=2)
     assert row["reads"] + row["writes"] >= 20_000
