@@ -11,7 +11,7 @@ from scripts.kernel.places import DOCS, ROOT
 SPHINX = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
 
 
-@pytest.mark.rtl_of()
+@pytest.mark.reads("rtl")  # files that pages link to
 @pytest.mark.nightly
 def test_the_site_has_all_pages_and_names(tmp_path):
     words = [*SPHINX, "-c", "docs", "-d", tmp_path / "trees", ".", tmp_path / "site"]
