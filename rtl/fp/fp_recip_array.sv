@@ -32,12 +32,13 @@ module fp_recip_array #(
   localparam int ROWS = MAN_W + 1;
 
   // The rows are spread over the sections between the cuts. Preparing the first remainder counts as
-  // one row, and so does the rounding, so the outer sections get fewer.
+  // one row, the rounding as two: it waits for the last row's sign, and its carry is longer than
+  // theirs. So the outer sections get fewer.
   localparam int SECTIONS = CUTS + 1;
 
   function automatic int rows_before(input int section);
     int rows;
-    rows = (ROWS + 2) * section / SECTIONS - 1;
+    rows = (ROWS + 3) * section / SECTIONS - 1;
     if (rows < 0) begin
       rows = 0;
     end
