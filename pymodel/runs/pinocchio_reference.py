@@ -467,8 +467,8 @@ def _by_matrix(robot: Robot, function: str) -> Callable[..., Any]:
     """A function by the mass matrix, which LAPACK solves with.
 
     Of a robot with joints that mimic others, by those of its tree: tau = G^T tau. And of links
-    without inertia, as those between a joint's parts: Pinocchio's articulated bodies (``aba``) lose
-    digits there: 5e-10 of dFD's largest entry with 123 degrees of freedom, against 1e-11.
+    without inertia, as those between a joint's parts: Pinocchio's articulated bodies (``aba``) lost
+    digits of one with 123 degrees of freedom: 5e-10 of dFD's largest entry, against 1e-11.
     """
     g = robot.coupling
 

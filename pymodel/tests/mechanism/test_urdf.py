@@ -295,7 +295,7 @@ def test_a_universal_joint_has_a_link_without_inertia(load, floating, monkeypatc
     want = pinocchio.aba(model, model.createData(), q, qd, tau)
     found = RobotModel(robot).forward_dynamics(q, qd, tau)
     assert np.abs(found - want).max() < 1e-12 * np.abs(want).max()
-    # What robots are compared with solves with M there: aba loses digits of large ones.
+    # What robots are compared with solves with M there: aba lost digits of a large one.
     monkeypatch.setattr(pinocchio, "aba", lambda *_: pytest.fail("aba"))
     table = random_states(robot, "dFD", 3, seed=1)
     for function in ("FD", "dFD"):
