@@ -277,7 +277,9 @@ folder = Path(sys.argv[1])
 command.FOLDER = regression.FOLDER = units.FOLDER = folder
 command.JUNIT, command.COVERED = folder / "junit.xml", folder / "coverage.json"
 def run_unit(unit):
-    time.sleep(0.1)
+    until = time.monotonic() + 0.1
+    while time.monotonic() < until:  # busy: workers are seen at work by their processor time
+        pass
     test = {"name": "corners", "result": "pass", "wall_s": 0, "message": ""}
     row = unit._asdict() | {"key": unit.key, "result": "pass", "wall_s": 0.2, "transactions": 1}
     return units.Found(row | {"tests": [test], "problems": [], "rerun": "", "message": ""}, "")
