@@ -20,6 +20,7 @@ from pymodel.mechanism.urdf import load
 from pymodel.runs import robot_calls
 from pymodel.runs.input_error import InputError
 from pymodel.runs.robot_calls import random_states
+from pymodel.tests.places import ROOT
 from pymodel.tests.recordings import random_kernel
 from pymodel.tests.robots import ROBOTS
 from pymodel.tests.trees import random_robot
@@ -303,6 +304,26 @@ def test_many_systems_are_several_calls(monkeypatch, build):
     assert max(calls) == 10 and sum(calls) == len(built.blocks(given, 1000))
     np.testing.assert_array_equal(found["x"], want["x"])
     assert again == flags
+
+
+def test_calls_take_the_parameters_of_their_own_systems(monkeypatch):
+    def text(arithmetic, v):
+        return {"x": v["a"] * arithmetic.parameter("k", 1.0)}
+
+    kernel, given = record(text, "a"), {"a": np.linspace(-3, 5, 1000)}
+    built = native.build(kernel, "float64", own_parameters=True)
+    parameters = {"k": np.arange(1000.0)}
+    monkeypatch.setattr(native, "_CALL", 10 * built.work)
+    found = built.evaluate(given, parameters)
+    np.testing.assert_array_equal(found["x"], given["a"] * parameters["k"])
+
+
+@pytest.mark.reads("docs")
+def test_when_a_large_function_is_compiled_stands_in_the_docs():
+    page = (ROOT / "docs" / "native.md").read_text()
+    assert f"more than {native.LARGE // 1000} 000 operations before they have evaluated" in page
+    assert f"evaluated {robot_calls.COMPILED_ROWS // 1000} 000 states of it" in page
+    assert f"a call counts as {robot_calls.CALL_ROWS} at least" in page
 
 
 def test_a_list_has_no_address():
